@@ -53,7 +53,7 @@ def r_hats(model: Any) -> list[float]:
     """The largest R-hat of the log-likelihood, of similarities, and of numbers of shared features."""
     posterior = model.posterior_["posterior"].dataset
     shape = (-1, posterior.sizes["chain"], posterior.sizes["draw"])
-    columns, pairs = columns_of(model.posterior_), np.triu_indices(posterior.sizes["option"], 1)
+    columns, pairs = columns_of(model._view), np.triu_indices(posterior.sizes["option"], 1)
     constant = posterior["constant"].values.ravel() if "constant" in posterior else np.zeros(columns.n_draws)
     similarity = similarity_draws(columns, constant, *pairs)
     shared = similarity_draws(replace(columns, weights=np.ones_like(columns.weights)), 0.0 * constant, *pairs)

@@ -263,7 +263,7 @@ def defaults(name: str, minutes: float) -> None:
         posterior = model.posterior_["posterior"].dataset
         sweeps = (model.posterior_.attrs["tuning_steps"] + posterior.sizes["draw"]) * model.posterior_.attrs["thin"]
         found = "  ".join(f"{each:.3f}" for each in r_hats(model))
-        shared = columns_of(model.posterior_)
+        shared = columns_of(model._view)
         number = np.bincount(shared.draw[shared.sizes > 1], minlength=shared.n_draws).mean()
         print(
             f"{name}, seed {seed}: {used:.0f} CPU s, {sweeps:,} sweeps a chain, R-hat {found}, {number:.1f} features; "

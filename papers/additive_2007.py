@@ -166,7 +166,7 @@ def _repeats(settings: Any, design: Any, data: Any, members: Any, protocol: Any)
 
 
 def _summary(design: Design, model: AdditiveClustering, members: list[Any]) -> dict[Any, Any]:
-    present = presence_of(model.posterior_, members).astype(float)
+    present = presence_of(model._view, members).astype(float)
     posterior = model.posterior_["posterior"].dataset
     whole = np.stack([posterior[name].values.astype(float) for name in ("n_features", "log_likelihood")])
     quantities = tables.quantity_table(design, model)

@@ -223,7 +223,7 @@ def log_posterior(model: AdditiveClustering, rate: float) -> np.ndarray:
     Returned is (chain, draw). Features of a single object are left out: they only add noise.
     """
     posterior = model.posterior_["posterior"].dataset
-    sets = feature_sets(columns_of(model.posterior_), posterior.sizes["option"])
+    sets = feature_sets(columns_of(model._view), posterior.sizes["option"])
     prior = np.array([IndianBuffet().log_prob_shared(sets.matrix(k), ALPHA) for k in range(len(sets.counts))])
     shape = posterior["constant"].shape
     weights = np.bincount(sets.draw, sets.weights, minlength=len(sets.of_draw)).reshape(shape)

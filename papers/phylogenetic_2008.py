@@ -287,7 +287,7 @@ def mean_features(model: Any, labels: Any, lightest: float = LIGHTEST) -> tuple[
     aspect that it has alone. Columns of less than .1 expected weight are left out, and the one that all own, on
     which choices do not depend. The heaviest come first.
     """
-    table = features_table(model.posterior_, min_probability=0.0)
+    table = features_table(model._view, min_probability=0.0)
     owners = [np.isin(labels, members) for members in table["members"]]
     expected = (table["probability"] * table["weight"]).to_numpy()
     alone = model.posterior_["posterior"]["unique_weights"].mean(("chain", "draw")).values

@@ -5,8 +5,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.answers.features import word_of
-from thali._aspects.answers.kind import of_data, sees_weights
 from thali._aspects.draws.columns import Columns, columns_of
 from thali._inference.seeds import streams
 from thali._plots._draws import posterior_of
@@ -75,33 +73,31 @@ def feature_samples(
     wanted = draws if given is None else len(given)
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
         raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
-    posterior = posterior_of(model)["posterior"].to_dataset()
-    unique = bool(model.posterior_["constant_data"]["unique"])
-    of_similarities = of_data(model.posterior_).of_several
-    columns = columns_of(model.posterior_)
+    posterior = posterior_of(model)
+    unique, of_similarities = posterior.has_unique, posterior.facts.of_several
+    columns = columns_of(posterior)
     (rng,) = streams(random_seed, 1)
     chosen = np.sort(rng.choice(columns.n_draws, size=min(wanted, columns.n_draws), replace=False))
-    names = [
-        f"draw {draw} of chain {chain}" for chain in posterior["chain"].values for draw in posterior["draw"].values
-    ]
+    drawn_by = posterior.draws
+    names = [f"draw {draw} of chain {chain}" for chain in drawn_by["chain"].values for draw in drawn_by["draw"].values]
 
     n = columns.n_options
     own_columns = 0 if not unique else n if n <= _MAX_OPTIONS else 1
     matrices = [_matrix(columns, draw, 2 if of_similarities else 1) for draw in chosen.tolist()]
-    if not (has_weights := sees_weights(model.posterior_)):
+    if not (has_weights := posterior.sees_weights):
         matrices = [(owns, np.ones(len(weights))) for owns, weights in matrices]
     width = own_columns + _GAP * unique + max(1, *(len(weights) for _, weights in matrices))
     heaviest = [
         _largest(weights, columns.unique_weights[draw]) for draw, (_, weights) in zip(chosen, matrices, strict=True)
     ]
     scales = [max(heaviest) if of_similarities else largest for largest in heaviest]
-    labels = short(posterior["option"].values.tolist())
+    labels = short(posterior.labels)
     cell = min(0.24, 4 / n)
     if given is None:
         given = _new_axes(len(chosen), min(max(2.3, 0.24 * width), 3.4), cell * n + 0.6, label_width(labels))
     drawn = given[: len(chosen)]
     step = -(-n // _MAX_OPTIONS)
-    noun = "shared feature" if of_similarities else word_of(model.posterior_)
+    noun = "shared feature" if of_similarities else posterior.facts.word
     for ax, draw, (owns, weights), scale in zip(drawn, chosen.tolist(), matrices, scales, strict=True):
         own = columns.unique_weights[draw] if unique else np.empty(0)
         ax.set(xlim=(0, width), ylim=(n, 0))

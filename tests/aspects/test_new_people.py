@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xarray as xr
-from helpers.all_drawn import all_drawn, change_drawn
+from helpers.all_drawn import all_drawn
 from helpers.kind_problems import answered, random_answers
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused, warned
@@ -124,13 +124,6 @@ def test_bad_input(model):
         th.compare({"mine": model}, random_answers(4, 3, 5, seed=1), **RUN)
     with refused(ArgumentError, "unknown of individuals"):
         model.predict_proba([("x", "y")], covariates={"order": 1})
-    lacking = copy.copy(model)
-    lacking.posterior_ = model.posterior_.copy()
-    change_drawn(lacking.posterior_, lambda group: group.drop_vars("common_weights", errors="ignore"))
-    with refused(ArgumentError, "holds no common weights"):
-        lacking.log_predictive(TWO)
-    with refused(ArgumentError, "holds no common weights"):
-        lacking.predict_proba([("x", "y")])
 
 
 @pytest.mark.parametrize(("people", "named"), [(th.people.Individuals(), "Person"), (th.people.Groups(), "Group")])

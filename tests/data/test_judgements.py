@@ -288,6 +288,6 @@ def test_sigma_is_judged_by_a_typical_similarity():
     random, model = fitted(alpha=1.0)
     spread = np.std(random.values) / np.sqrt(np.mean(1 / random.judgements))
     model.posterior_["posterior"]["sigma"][...] = 0.05 * spread
-    said(noise_sentence(model.posterior_), "5 %", "numbers of judgements")
+    said(noise_sentence(model._view), "5 %", "numbers of judgements")
     model.posterior_["posterior"]["sigma"][...] = 0.5 * spread
-    assert not noise_sentence(model.posterior_)
+    assert not noise_sentence(model._view)

@@ -7,7 +7,6 @@ import pandas as pd
 
 import thali as th
 from thali import PairedComparisons
-from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.tree import to_datatree
 from thali._aspects.samplers.chains import ChainDraws
 from thali._posterior.convergence import check_convergence
@@ -56,10 +55,20 @@ def chain(n_options, draws=200, seed=0, mean_features=4.0, common=(), unique=Tru
 
 def iterate_features(tree):
     """The features of one draw of a tree after the other, unpadded, chain after chain: (matrix, weights)."""
-    columns = columns_of(tree)
-    for draw in range(columns.n_draws):
-        features, weights = columns.dense(draw, draw + 1)
-        yield features[0], weights[0]
+    latent, options = tree["latent_features"].dataset, tree["posterior"].sizes["option"]
+    weights = latent["weights"].values
+    weights = weights.reshape(-1, weights.shape[-1])
+    if "features" in latent:
+        for matrix, own in zip(latent["features"].values.reshape(*weights.shape, options), weights, strict=True):
+            present = matrix.any(axis=1)
+            yield matrix[present].astype(bool), own[present]
+        return
+    lists = (latent[name].values.reshape(len(weights), -1) for name in ("feature_size", "owners"))
+    for sizes, owners, own in zip(*lists, weights, strict=True):
+        present = sizes > 0
+        matrix = np.zeros((present.sum(), options), bool)
+        matrix[np.repeat(np.arange(len(matrix)), sizes[present]), owners[owners >= 0]] = True
+        yield matrix, own[present]
 
 
 def written(unique, sets=None, **more):

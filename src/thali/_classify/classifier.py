@@ -250,7 +250,7 @@ class Classifier(Predictions, RunByChains):
         return {"label": codes} if np.array_equal(classes, self.classes_) else {}
 
     def _replicates(self, rng: np.random.Generator, X: Any, y: Any) -> dict[str, np.ndarray]:
-        matrix, sizes = self._checked(X), self.posterior_["posterior"].sizes  # type: ignore[attr-defined]
+        matrix, sizes = self._checked(X), self._view.draws.sizes  # type: ignore[attr-defined]
         codes = np.empty((sizes["chain"] * sizes["draw"], matrix.shape[0]), np.int64)
         for part, probabilities in self._probability_blocks(matrix):
             codes[:, part] = drawn_codes(probabilities, rng).T

@@ -108,7 +108,7 @@ def importance(model: Any) -> "pandas.DataFrame":
 def _draws(model: Any) -> tuple[np.ndarray, list[Any], list[Any]]:
     """Draws (draw, weight) of weights or coefficients, none if there are none; their classes and their columns."""
     if model._posterior is not None:
-        values = model._posterior["posterior"][model._learned]
+        values = model._view.draws[model._learned]
         draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
         return draws, values["class"].to_numpy().tolist(), values[values.dims[3]].to_numpy().tolist()
     if model._learned == "coef":
@@ -287,11 +287,11 @@ def _of_weights(model: Any) -> list[Text]:
 
 def _of_coefficients(model: Any) -> list[Text]:
     if model.prior == "horseshoe":
-        draws = model.posterior_["posterior"]
+        draws = model._view.draws
         tau, slab = _in_digits(np.log(draws["tau"].to_numpy())), _in_digits(draws["slab"].to_numpy())
         notes = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
-        learned = "" if model.eta is not None else _in_digits(model.posterior_["posterior"]["eta"].to_numpy())
+        learned = "" if model.eta is not None else _in_digits(model._view.draws["eta"].to_numpy())
         value = (
             phrase(ENGLISH, "rate.learned", value=learned)
             if learned
@@ -307,12 +307,12 @@ def _of_coefficients(model: Any) -> list[Text]:
 def _rate(model: Any) -> Text:
     if model.eta is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
-    return phrase(ENGLISH, "rate.learned", value=_in_digits(model.posterior_["posterior"]["eta"].to_numpy()))
+    return phrase(ENGLISH, "rate.learned", value=_in_digits(model._view.draws["eta"].to_numpy()))
 
 
 def _likelihood_drawn(model: Any) -> Text:
     """The log-likelihood of a fit with draws."""
-    draws = model.posterior_["posterior"]["log_likelihood"].to_numpy()
+    draws = model._view.log_likelihood
     mean, low, high = (round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, TAILS)))
     return phrase(ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name()} {low:g} to {high:g})")
 
@@ -322,7 +322,7 @@ def _shape(model: Any) -> Text:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
     tree = model._posterior
-    value = f"{model.a_:.4g}" if tree is None else _in_digits(tree["posterior"]["a"].to_numpy())
+    value = f"{model.a_:.4g}" if tree is None else _in_digits(model._view.draws["a"].to_numpy())
     return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 
@@ -340,7 +340,7 @@ def unexpected_rows(model: Any, settings: Settings) -> Finding:
     tree = model._posterior
     if tree is None or "log_likelihood" not in tree.children:
         return Finding(ENGLISH["rows.unknown"])
-    logs, codes = tree["log_likelihood"]["label"], tree["observed_data"]["label"].to_numpy()
+    logs, codes = tree["log_likelihood"]["label"], model._view.observed["label"].to_numpy()
     p = np.exp(logs).mean(["chain", "draw"]).to_numpy()
     order = np.argsort(p, kind="stable")
     columns = {"row": logs["row"].to_numpy()[order], "class": model.classes_[codes[order]], "probability": p[order]}

@@ -125,7 +125,7 @@ class Predictions(ScikitLearn):
 
     def _errors_of(self, matrix: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """Monte Carlo standard errors of `_probabilities`."""
-        errors, chains = np.empty(shape), self.posterior_["posterior"].sizes["chain"]  # type: ignore[attr-defined]
+        errors, chains = np.empty(shape), self._view.shape[0]  # type: ignore[attr-defined]
         for part, probabilities in self._probability_blocks(matrix):
             errors[part] = errors_of_means(probabilities, chains)
         return errors

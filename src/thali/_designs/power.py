@@ -316,14 +316,16 @@ def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Gene
     if isinstance(prior, EliminationByAspects):
         if prior.aspects != "unique":
             raise ArgumentError(
-                Argument("prior"), " must be a model with unique aspects only, whose options have worths."
+                Argument("prior"),
+                " must be a model of worths, such as EliminationByAspects('unique') or BradleyTerryLuce.",
             )
-        draws = prior.posterior_["posterior"]["unique_weights"].stack(sample=("chain", "draw"))
-        missing = [label for label in labels if label not in draws["option"].values]
+        known = prior._view.labels
+        missing = [label for label in labels if label not in known]
         if missing:
             raise ArgumentError(Argument("prior"), f" has no worth for the option {missing[0]!r}; add it.")
-        picked = rng.integers(draws.sizes["sample"], size=studies)
-        return np.log(draws.sel(option=labels).transpose("sample", "option").values[picked])
+        worths = prior._view.unique.reshape(-1, len(known))
+        picked = rng.integers(len(worths), size=studies)
+        return np.log(worths[picked][:, [known.index(label) for label in labels]])
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),

@@ -12,6 +12,7 @@ from thali._described import Description, Facts, as_html, as_text
 from thali._inference.warn import is_quiet, warn
 from thali._labels import suggest
 from thali._posterior.interval import INTERVAL
+from thali._posterior.view import PosteriorTree
 from thali.errors import (
     ArgumentError,
     DataWarning,
@@ -177,7 +178,7 @@ class Model:
         """What a copy is made of: what can be computed again is left out, some of which no pickle can hold."""
         return {name: value for name, value in vars(self).items() if name not in _MADE}
 
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+    def _once(self, name: Any, make: Callable[[], Any]) -> Any:
         """What this makes of the fit, made once for it."""
         fitted, kept = self._fitted_attributes(), vars(self).setdefault("_kept", {})
         if name not in kept or not _are_the_same(kept[name][0], fitted):
@@ -387,12 +388,19 @@ class Sampled(Model):
 
     posterior_: "xarray.DataTree"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": DRAWS}
+    _VIEW: ClassVar[type[PosteriorTree]] = PosteriorTree  # what reads the posterior
 
     def _fitted(self) -> "xarray.DataTree":
         """The posterior; an ArgumentError names the methods that leave one if that of the fit does not."""
         self._require_fitted()
         self._require_method_of_draws()
         return self.posterior_
+
+    @property
+    def _view(self) -> Any:
+        """What reads the posterior, made once for a fit; errors as those of `_fitted`."""
+        tree = self._fitted()
+        return self._once("view", lambda: self._VIEW(tree))
 
     def _require_method_of_draws(self) -> None:
         """Refuse a method that draws nothing."""

@@ -52,8 +52,7 @@ _TRACE = "trace"
 
 def has_draws(model: Any) -> bool:
     """Whether a fit made draws: not where it made none, or a single point, as some methods do."""
-    tree = model._posterior
-    return tree is not None and tree["posterior"].sizes["chain"] * tree["posterior"].sizes["draw"] > 1
+    return model._posterior is not None and model._view.n_draws > 1
 
 
 @finding("data", "Data", READ, chapter=DATA)
@@ -137,7 +136,7 @@ def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
     """Sentences about the draws."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=program()),)
-    sizes, facts = model.posterior_["posterior"].sizes, model.convergence().facts
+    sizes, facts = model._view.draws.sizes, model.convergence().facts
     kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
     sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
     sentences += judged(facts)

@@ -95,7 +95,7 @@ class Draws(Engine):
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         if model.interrupted_:
-            kept = model.posterior_["posterior"].sizes["draw"]
+            kept = model._view.shape[1]
             of = "" if job.draws is None else f" of {job.draws}"
             yield InterruptedWarning(f"Stopped early; {kept}{of} draws per chain were kept.")
         convergence = model.convergence()
@@ -114,19 +114,17 @@ class Draws(Engine):
     def facts(self, model: Any) -> Facts:
         from thali._posterior.summary import main_rows
 
-        sizes = model._fitted()["posterior"].sizes
+        chains, of_each = model._view.shape
         stopped = ", stopped early" if model.interrupted_ else ""
-        draws = f"{plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{stopped}"
+        draws = f"{plural(chains, 'chain')} of {plural(of_each, 'draw')}{stopped}"
         return ("draws", draws), *main_rows(model.summary())
 
     def summary(self, model: Any) -> Any:
-        """The rows of `quantities`; the last ones are kept."""
+        """The rows of `quantities`, made once."""
         from thali._posterior.summary import summary_table
 
-        tree = model._fitted()
-        if vars(model).get("_summarised", (None,))[0] is not tree:
-            model._summarised = tree, summary_table(model.quantities())
-        return model._summarised[1].copy()
+        model._fitted()
+        return model._once("summary", lambda: summary_table(model.quantities())).copy()
 
 
 class Chains(Draws):

@@ -53,16 +53,15 @@ def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xa
     """The posterior of a fitted model, with the group posterior_predictive."""
     import xarray as xr
 
-    tree = model._fitted()
-    known = tree["observed_data"].to_dataset()
+    posterior = model._view
+    known = posterior.observed
     given = model._observed(*design)
     if not given or not all(_is_same(known[name].values, values) for name, values in given.items()):
         raise DataError("posterior_predictive requires the data that the model was fitted to; got other data.")
-    posterior = tree["posterior"].dataset
-    refuse_large(sum(values.size for values in given.values()), posterior.sizes["chain"] * posterior.sizes["draw"])
+    refuse_large(sum(values.size for values in given.values()), posterior.n_draws)
     drawn = model._replicates(streams(random_seed, 1)[0], *design)
-    result = tree.copy()
-    result["posterior_predictive"] = xr.DataTree(predictive_group(known, posterior, drawn))
+    result = posterior.tree.copy()
+    result["posterior_predictive"] = xr.DataTree(predictive_group(known, posterior.draws, drawn))
     return result
 
 

@@ -13,7 +13,6 @@ from thali._labels import shorten
 from thali._posterior.convergence import ConvergenceCheck, check_convergence
 from thali._posterior.dependence import Dependence
 from thali._posterior.surely import CERTAIN
-from thali._posterior.view import Posterior
 from thali.errors import Argument, DataError, Setting
 
 from .counted import Judgements
@@ -157,12 +156,10 @@ def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool
 
     model = EliminationByAspects("unique", lapse=lapse, people=people)
     model = model.fit(data, random_seed=random_seed, progressbar=progressbar)
-    seen = Posterior(model.posterior_)
-    worths = seen.draws["unique_weights"] if seen.common_worth is None else seen.common_worth
-    log_worths = np.log(worths.values.reshape(-1, data.n_options))
-    nu = np.zeros(0) if seen.tie is None else seen.tie.reshape(len(log_worths), -1).mean(axis=1)
-    names = data.covariate_names
-    beta = seen.draws["covariate"].values.reshape(-1, len(names)) if names else np.zeros((len(log_worths), 0))
+    posterior = model._view
+    worths = posterior.unique if posterior.common_worth is None else posterior.common_worth
+    log_worths = np.log(worths.reshape(-1, data.n_options))
+    nu = np.zeros(0) if posterior.tie is None else posterior.tie.reshape(len(log_worths), -1).mean(axis=1)
     convergence = check_convergence(model.summary(), BY_CHAINS)
     log_worths -= log_worths.mean(axis=1, keepdims=True)
-    return Drawn(log_worths, nu, beta, None, seen.dependence, of_chains=convergence)
+    return Drawn(log_worths, nu, posterior.coefficients, None, posterior.dependence, of_chains=convergence)

@@ -1,14 +1,12 @@
 """What a picture is given: a fitted model with its draws, or a table."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from thali._posterior.view import Posterior
 from thali.errors import NotFittedError, Setting
 
-if TYPE_CHECKING:
-    import xarray
 
-
-def posterior_of(model: Any) -> "xarray.DataTree":
+def posterior_of(model: Any) -> Posterior:
     """The posterior of a fitted model; a NotFittedError names the pictures of one that has no draws."""
     from thali._aspects.maximum_likelihood.answers import is_by_maximum_likelihood
 
@@ -19,7 +17,7 @@ def posterior_of(model: Any) -> "xarray.DataTree":
             Setting("method", "mcmc"),
             ".",
         )
-    return model.posterior_
+    return Posterior(model.posterior_)
 
 
 def is_table(what: Any) -> bool:

@@ -6,10 +6,9 @@ from thali._aspects.answers.check import MEMBER, ROWS, SIMILARITY, checked_in, o
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.answers.kind import of_known_data
 from thali._posterior.interval import level_name
-from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ._draws import is_table
+from ._draws import is_table, posterior_of
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short, short_set
 
@@ -64,9 +63,10 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
     everything = model
     if not is_table(model):
-        tree = model.posterior_
-        tree = tree if Posterior(tree).kinds is not None else of_known_data(tree, "plots.check")
-        everything = answers_of(tree).check(tree, random_seed)
+        posterior = posterior_of(model)
+        if not posterior.has_classes:
+            of_known_data(posterior, "plots.check")
+        everything = answers_of(posterior).check(random_seed)
     table = everything.head(max_pairs)
     of, options = checked_in(everything), options_in(everything)
     shown = dict(zip(options, short(options), strict=True))

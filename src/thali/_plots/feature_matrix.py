@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.answers.features import add_convergence, features_table, owners_drawn
-from thali._aspects.answers.kind import of_data
+from thali._posterior.view import Posterior
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture
@@ -106,11 +106,11 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     return ax
 
 
-def _table_of(posterior: Any) -> "pandas.DataFrame":
+def _table_of(posterior: Posterior) -> "pandas.DataFrame":
     """The features of a posterior; for similarities and triplets the shared ones."""
     table = add_convergence(features_table(posterior), posterior)
     table.attrs |= owners_drawn(posterior)
-    return table.loc[table["members"].map(len) > 1] if of_data(posterior).of_several else table
+    return table.loc[table["members"].map(len) > 1] if posterior.facts.of_several else table
 
 
 def _heading(number: int, any_not_converged: bool, unique: bool, word: str) -> str:

@@ -5,11 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.answers.data_answers import answers_of
-from thali._aspects.answers.features import word_of
-from thali._aspects.answers.kind import of_data
 from thali._posterior.interval import TAILS, interval_name
-from thali._posterior.view import Posterior
 
 from ._draws import posterior_of
 from ._fonts import picture
@@ -52,12 +48,11 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
     >>> [ax.get_xlabel() for ax in n_features(model)]
     ['number of aspects']
     """
-    alpha = answers_of(posterior_of(model)).quantities(posterior_of(model)).get("alpha")
-    seen = Posterior(model.posterior_)
-    every = seen.draws["n_features"].values.ravel()
-    of_objects = seen.n_shared_features is not None
-    number = every if seen.n_shared_features is None else seen.n_shared_features.values.ravel()
-    bars, points_of = of_data(model.posterior_).counts
+    posterior = posterior_of(model)
+    alpha = posterior.alpha if posterior.learned_alpha else None
+    every, number = posterior.n_features.ravel(), posterior.n_counted.ravel()
+    of_objects = posterior.n_shared_features is not None
+    bars, points_of = posterior.facts.counts
     if axes is None:
         axes = new_axes(4.2 if alpha is None else 8.4, 3.2, columns=1 if alpha is None else 2)
     values, shares = _shares(number)
@@ -70,8 +65,7 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
         high = max(high, values[-1])
         axes[0].set_ylim(0, 1.35 * max(shares.max(), shares_of_all.max()))
         axes[0].legend(*(part[::-1] for part in axes[0].get_legend_handles_labels()), **_LEGEND)
-    word = word_of(model.posterior_)
-    axes[0].set(xlim=(low - 1, high + 1), xlabel=f"number of {word}s", ylabel="posterior probability")
+    axes[0].set(xlim=(low - 1, high + 1), xlabel=f"number of {posterior.facts.word}s", ylabel="posterior probability")
     axes[0].locator_params(axis="x", integer=True)
     axes[0].set_title(_in_words(number), fontsize=10)
     if alpha is not None:

@@ -7,7 +7,6 @@ import numpy as np
 from thali._aspects.answers.groups import group_features_table
 from thali._aspects.answers.kinds_of_people import as_groups
 from thali._aspects.findings.groups import MAX_GROUPS
-from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
 from ._by_group import draw_groups, height_of
@@ -57,12 +56,12 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     """
     table: Any = model
     if not is_table(model):
-        tree = as_groups(posterior_of(model))
-        if not Posterior(tree).groups:
+        posterior = as_groups(posterior_of(model))
+        if not posterior.groups:
             raise ArgumentError(
                 "plots.group_weights requires a model of several groups of respondents; this one has one."
             )
-        table = group_features_table(tree)
+        table = group_features_table(posterior)
     names, n = table.attrs["groups"], table.attrs["options"]
     if len(names) > MAX_GROUPS:
         raise ArgumentError(f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(names)}. Select fewer.")

@@ -55,19 +55,19 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['milk', 'tea']
     """
-    tree = None
+    posterior = None
     if is_table(model):
         table = model
     else:
-        tree = of_everybody(posterior_of(model), "plots.individuals")
+        posterior = of_everybody(posterior_of(model), "plots.individuals")
         table = model.individuals()
     if "option" not in table.index.names:
         raise ArgumentError(
             "plots.individuals requires individual shares of options, but these respondents have weights of features;"
             " use plots.group_weights."
         )
-    if tree is not None:
-        population = population_table(tree)
+    if posterior is not None:
+        population = population_table(posterior)
     shares = table["mean"].unstack("option")
     middle = shares.mean() if population is None else population["mean"]
     options = middle.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]

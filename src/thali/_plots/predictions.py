@@ -102,8 +102,7 @@ def _table_of(model: Any) -> "pandas.DataFrame":
     """What is drawn of a model."""
     if is_by_maximum_likelihood(model):
         return estimated_predictions(estimates_of(model, "choice_probabilities"))
-    tree = of_choices(posterior_of(model), "plots.choice_probabilities")
-    return answers_of(tree).predictions(tree)
+    return answers_of(of_choices(posterior_of(model), "plots.choice_probabilities")).predictions()
 
 
 def _names(table: "pandas.DataFrame") -> tuple[list[str], str]:

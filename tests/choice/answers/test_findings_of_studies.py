@@ -13,7 +13,6 @@ from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._choice.answers.findings import winner
 from thali._surfaces.readable import readable
 from thali.errors import ArgumentError, DataError, IncompleteWarning
 
@@ -51,12 +50,21 @@ def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(logit):
     assert not found.notes
 
 
-def test_shares_that_are_the_same_as_written_have_no_first():
+def test_shares_that_are_the_same_as_written_have_no_first(data):
     shares = pd.DataFrame({"share": [0.385, 0.23, 0.3854], "share_low": 0.35, "share_high": 0.42}, index=list("ABC"))
-    told = winner(shares.rename_axis("product"), "89 % interval")
+    shares.attrs["whose"] = "of the respondents"
+
+    class Told(th.MultinomialLogit):
+        def market_shares(self, *given, **how):
+            return self.shares.rename_axis("product")
+
+    model = Told(linear="price").fit(data)
+    model.shares = shares
+    told = str(model.findings(market=MARKET)["market_shares"].sentence)
     assert told.endswith("; then B 23 %.")
     said(told, "39 %")
-    said(winner(shares.iloc[1:].rename_axis("product"), ""), "39 %")
+    model.shares = shares.iloc[1:]
+    said(str(model.findings(market=MARKET.copy())["market_shares"].sentence), "39 %")
 
 
 @pytest.mark.parametrize("name", ["Price (EUR)", "tariff"])

@@ -51,7 +51,7 @@ def test_two_studies_have_two_names(client, children_here):
     client.go(f"{other}/rename", title="Drinks")
     found = client.post(f"/api{address}/rename", json={"title": " Drinks "})
     assert found.status_code == 400 and found.json()["fields"] == ["title"]
-    said = "“Name of the study” must tell studies apart; 'Drinks' is that of another, begun 20"
+    said = "“Name of the study” must be unique; 'Drinks' is the name of another study, begun 20"
     assert found.json()["problem"].startswith(said)
     assert client.go(f"{other}/rename", title="Drinks") == f"{other}/about"
     for title, length in ((" ", 0), ("x" * 201, 201)):
@@ -66,7 +66,7 @@ def test_a_name_of_before_may_be_kept(tmp_path):
     (studies.new("y", dataset="celebrities").path / "study.json").write_bytes(b"damaged")
     studies.rename(first, "x")  # as it came
     studies.rename(second, "z")
-    with pytest.raises(ArgumentError, match="'x' is that of another"):
+    with pytest.raises(ArgumentError, match="'x' is the name of another"):
         studies.rename(second, "x")
 
 

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.store import tree_of
 from thali._posterior.view import LATENT, Posterior
 
 if TYPE_CHECKING:
@@ -24,35 +23,14 @@ TURNS = 50  # at most
 
 def with_class_order(tree: "xarray.DataTree") -> "xarray.DataTree":
     """Return the tree with the order of the classes of every draw."""
-    of, number = members(tree), number_of_classes(tree)
-    sizes = tree["posterior"].sizes
-    chains, draws = sizes["chain"], sizes["draw"]
+    posterior = Posterior(tree)
+    of, number, (chains, draws) = posterior.members, posterior.most_classes, posterior.shape
     first = of.reshape(chains, draws, -1)[:, :FIRST].reshape(-1, of.shape[1])
     order = order_of_classes(of, common_memberships(first, number))
     sizes_of_common = (of[:, :, None] == order[:, None, :]).sum(axis=(0, 1))
     order = order[:, np.argsort(-sizes_of_common, kind="stable")]
-    groups = {name: node.to_dataset() for name, node in tree.children.items()}
     kept = ("chain", "draw", "class"), order.reshape(chains, draws, -1)
-    groups[LATENT] = groups[LATENT].assign(class_order=kept)
-    return tree_of(groups, tree.attrs)
-
-
-def number_of_classes(tree: "xarray.DataTree") -> int:
-    """Return how many classes there may be."""
-    return int(tree["constant_data"].dataset["kinds"])
-
-
-def members(tree: "xarray.DataTree") -> np.ndarray:
-    """Return the class of each respondent, by the numbers of each draw (draw, respondent)."""
-    of = Posterior(tree).kinds
-    assert of is not None
-    return of.values.reshape(-1, of.shape[-1])
-
-
-def class_order(tree: "xarray.DataTree") -> np.ndarray:
-    """Return the number, in each draw, of the class that is the first, second, ... of the common ones (draw, class)."""
-    order = Posterior(tree).class_order.values
-    return order.reshape(-1, order.shape[-1])
+    return posterior.replaced({LATENT: posterior.latent.assign(class_order=kept)}).tree
 
 
 def together(of: np.ndarray, number: int) -> np.ndarray:

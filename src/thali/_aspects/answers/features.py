@@ -5,26 +5,24 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._posterior.interval import TAILS
+from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.columns import Columns, columns_of
-from .kind import of_data, sees_weights
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
     from thali._trees.tree import Tree
 
 
-def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "pandas.DataFrame":
+def features_table(posterior: Posterior, min_probability: float = 0.05) -> "pandas.DataFrame":
     """The sets of options that own a feature together, the most probable first, those that choices do not show last."""
 
     from thali._tables import Table
 
     checked_probability(min_probability)
-    labels = tree["posterior"].to_dataset()["option"].values.tolist()
-    columns = columns_of(tree)
+    labels, columns = posterior.labels, columns_of(posterior)
     patterns, pattern = distinct_owners(columns)
     # One entry a pattern and draw in which it occurs, in the order of the patterns.
     occurrence, at = np.unique(pattern * columns.n_draws + columns.draw, return_inverse=True)
@@ -35,8 +33,8 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
     rows = []
     probable = np.flatnonzero(present >= min_probability * columns.n_draws)
     # Ties in the order of the options, so that the table does not depend on the order of the draws.
-    silent = _silent(tree, patterns)
-    if not of_data(tree).says_silent:
+    silent = posterior.is_silent(np.array([len(pattern) for pattern in patterns], int))
+    if not posterior.facts.says_silent:
         probable = probable[~silent[probable]]
     for number in sorted(probable, key=lambda number: (silent[number], -present[number], patterns[number].tolist())):
         weights = weight[ends[number] - present[number] : ends[number]]
@@ -51,25 +49,18 @@ def features_table(tree: "xarray.DataTree", min_probability: float = 0.05) -> "p
         )
     # A narrow terminal shows the first and the last columns, and leaves out those in between.
     names = ["members", "weight", "weight_low", "weight_high", "copies", "probability"]
-    return without_idle_weights(Table(rows, columns=names), tree)
+    return without_idle_weights(Table(rows, columns=names), posterior)
 
 
-def owners_drawn(tree: "xarray.DataTree") -> dict[str, Any]:
+def owners_drawn(posterior: Posterior) -> dict[str, Any]:
     """What a picture of features needs besides their table: labels, the mean weight of what each has alone, a word."""
-    posterior = tree["posterior"].to_dataset()
-    unique = bool(tree["constant_data"].dataset.get("unique", False))
-    own = posterior["unique_weights"].mean(("chain", "draw")).values.tolist() if unique else None
-    return {"labels": posterior["option"].values.tolist(), "unique_weights": own, "word": word_of(tree)}
+    own = posterior.unique.mean(axis=(0, 1)).tolist() if posterior.has_unique else None
+    return {"labels": posterior.labels, "unique_weights": own, "word": posterior.facts.word}
 
 
-def word_of(tree: "xarray.DataTree") -> str:
-    """What a feature is called: an aspect of options that are chosen."""
-    return of_data(tree).word
-
-
-def without_idle_weights(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
+def without_idle_weights(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
     """The table without the columns of weights where a likelihood of the user's own ignores them."""
-    return table if sees_weights(tree) else table.drop(columns=["weight", "weight_low", "weight_high"])
+    return table if posterior.sees_weights else table.drop(columns=["weight", "weight_low", "weight_high"])
 
 
 def checked_probability(min_probability: float) -> float:
@@ -77,11 +68,6 @@ def checked_probability(min_probability: float) -> float:
     if not 0 <= min_probability <= 1:
         raise ArgumentError(f"`min_probability` must be in (0, 1); got {min_probability}")
     return min_probability
-
-
-def _silent(tree: "xarray.DataTree", patterns: Any) -> np.ndarray:
-    """Whether the data say nothing of a feature: all options have it, or one alone (that has an own weight besides)."""
-    return of_data(tree).is_silent(tree, np.array([len(pattern) for pattern in patterns], int))
 
 
 def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
@@ -131,17 +117,16 @@ def presences(columns: Columns, patterns: list[tuple[int, ...]]) -> np.ndarray:
     return found
 
 
-def presence_of(tree: "xarray.DataTree", members: list[tuple[str, ...]]) -> np.ndarray:
+def presence_of(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
     """Whether each draw has a feature with exactly these members: bool array (features, chain, draw)."""
-    posterior = tree["posterior"].to_dataset()
-    place = {label: option for option, label in enumerate(posterior["option"].values.tolist())}
+    place = {label: option for option, label in enumerate(posterior.labels)}
     patterns = [tuple(sorted(place[label] for label in owners)) for owners in members]
-    return presences(columns_of(tree), patterns).reshape(-1, posterior.sizes["chain"], posterior.sizes["draw"])
+    return presences(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
 
 
-def add_convergence(table: "pandas.DataFrame", tree: "xarray.DataTree") -> "pandas.DataFrame":
+def add_convergence(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":
     """The table of features with the columns of `convergence_of` for each probability, which stays the last column."""
-    wider = table.assign(**convergence_of(presence_of(tree, list(table["members"]))))
+    wider = table.assign(**convergence_of(presence_of(posterior, list(table["members"]))))
     return wider.reindex(columns=[name for name in wider if name != "probability"] + ["probability"])
 
 

@@ -1,24 +1,19 @@
 """Notes on a fit besides the agreement of its chains: a single answer, swaps of temperatures, sigma."""
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from thali._digits import percent
 from thali._posterior.convergence import ConvergenceCheck
+from thali._posterior.view import Posterior
 from thali.errors import Argument, Message, Setting
 
-from ..draws.similarities import judgements_of
 from ..samplers.tempering import LOWEST_RATE
 from .stored_layout import REACHED, RESTARTS
 
-if TYPE_CHECKING:
-    import xarray
 
-
-def point_convergence(tree: "xarray.DataTree") -> ConvergenceCheck:
+def point_convergence(posterior: Posterior) -> ConvergenceCheck:
     """How many runs found it, and what it is not."""
-    restarts, reached = int(tree.attrs[RESTARTS]), int(tree.attrs[REACHED])
+    restarts, reached = int(posterior.attributes[RESTARTS]), int(posterior.attributes[REACHED])
     found = f"reached by {reached} of {restarts} annealed runs"
     more = () if reached > 1 else ("; more runs may find a better one, so increase ", Setting("chains", restarts))
     return ConvergenceCheck(
@@ -37,9 +32,9 @@ def point_convergence(tree: "xarray.DataTree") -> ConvergenceCheck:
 # Rates of swaps between neighbouring temperatures ---------------------------------------------------------------------
 
 
-def swap_sentence(tree: "xarray.DataTree") -> Message | None:
+def swap_sentence(posterior: Posterior) -> Message | None:
     """A sentence about a poor ladder of temperatures and its remedy; None if it is good or there is none."""
-    stats = tree["sample_stats"].dataset
+    stats = posterior.stats
     if "swap_rate" not in stats:
         return None
     rates, temperatures = stats["swap_rate"].values, stats["temperature"].values
@@ -64,17 +59,16 @@ MIN_NOISE, MAX_NOISE = 0.1, 0.7  # of the standard deviation of the similarities
 USUAL = 0.45  # of it, near which similarities left out were predicted best on real data (benchmarks/learned_sigma.py)
 
 
-def noise_sentence(tree: "xarray.DataTree", was_chosen: bool = False) -> Message | None:
+def noise_sentence(posterior: Posterior, was_chosen: bool = False) -> Message | None:
     """A sentence about a sigma, learned or chosen by cross-validation, far from that of usual judgements; else None."""
     # Few similarities say little about their own precision: noise alone explains them as well, or a feature for
     # nearly every pair.
-    was_learned = bool(tree["constant_data"].dataset.get("learned_sigma", False))
+    was_learned = posterior.learned_sigma
     if not was_learned and not was_chosen:
         return None
-    judgements = judgements_of(tree)
-    found = float(tree["posterior"].dataset["sigma"].mean())
+    judgements, similarities = posterior.judgements, posterior.similarities
+    found = float(posterior.sigma.mean())
     of_typical = float(np.sqrt(np.mean(1.0 / judgements)))
-    similarities = tree["observed_data"].dataset["similarity"].values
     spread = float(np.std(similarities))
     share = found * of_typical / spread if np.ptp(similarities) > 0.0 else MAX_NOISE
     if MIN_NOISE <= share <= MAX_NOISE or (was_chosen and share < MIN_NOISE):

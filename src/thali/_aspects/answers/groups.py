@@ -12,22 +12,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.kinds import GROUPED, OF_GROUPS
+from thali._data.kinds import GROUPED
 from thali._posterior.densities import MAX_POINTWISE, is_pointwise
 from thali._posterior.interval import INTERVAL, TAILS
-from thali._posterior.store import origin, tree_of
-from thali._posterior.view import Posterior, parted
+from thali._posterior.store import origin
+from thali._posterior.view import FACTS, Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import Columns, columns_of, flat
 from ..draws.tree import MAX_PAIRS, DataPart, KeptDraws, kept_draws, stored_features
 from .check import EACH
 from .features import add_convergence, checked_probability, distinct_owners, features_table
-from .kind import of_data, of_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     import pandas
     import xarray
 
@@ -35,10 +32,6 @@ if TYPE_CHECKING:
 
     from ..samplers.record import ChainDraws
 
-_BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
-# of all people together, where each is a group
-OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "population_probability")
-OF_POPULATION += ("slopes", "unique_slopes", "feature_kappas", "option_kappas")
 _OF_GROUPS = {
     "group_weights": "weight of a feature in each group; padded with 0",
     "group_unique_weights": "weight of the unique aspect of an option, in each group",
@@ -49,7 +42,7 @@ _OF_GROUPS = {
 }
 
 
-def group_tree(
+def group_posterior(
     chains: Sequence["ChainDraws"],
     groups: "GroupedData",
     likelihood: Any,
@@ -58,8 +51,8 @@ def group_tree(
     similar: bool,
     attrs: Mapping[str, object],
     persons: bool = False,
-) -> "xarray.DataTree":
-    """The draws of all chains as one tree; chains of different lengths are cut to a rectangle.
+) -> Posterior:
+    """The posterior of the draws of all chains; chains of different lengths are cut to a rectangle.
 
     Of `persons`, who may be many, nothing of each pair and draw is kept above `MAX_PAIRS` pairs of all together, and no
     log-likelihoods of each answer and draw where these are too many.
@@ -102,7 +95,7 @@ def group_tree(
             variables[name] = dims, np.concatenate(each, axis=2)
         elif not rows & set(dims) and name != "unique_weights":
             variables[name] = (*dims[:2], "group", *dims[2:]), np.stack(each, axis=2)
-    if persons and of_kind(parts[0].kind).of_several:
+    if persons and FACTS[parts[0].kind].of_several:
         common = _common_columns(columns_of_group(kept, len(groups)), [part.scale for part in parts])
         variables["common_weights"] = ("chain", "draw", "feature"), _padded_weights([common], shape)[:, :, 0]
     stored = {dim for dims, _ in variables.values() for dim in dims}
@@ -120,7 +113,7 @@ def group_tree(
     constant["kind"], constant["learned_alpha"] = GROUPED[parts[0].kind], bool(learned_alpha)
     constant["similar"] = bool(similar)
     found["constant_data"] = constant
-    return tree_of(found, {**origin(), **attrs})
+    return Posterior.of(found, {**origin(), **attrs})
 
 
 def _kept_of(part: DataPart, people: int) -> DataPart:
@@ -166,7 +159,7 @@ def comparable_weights(
 ) -> list[Columns]:
     """The columns of groups with weights that can be compared: shares, where only ratios of them count; the parameters
     in `extra` change with them."""
-    if not of_kind(parts[0].kind).of_several:
+    if not FACTS[parts[0].kind].of_several:
         return [_as_shares(_with_own(columns, part)) for columns, part in zip(by_group, parts, strict=True)]
     found = list(by_group)
     for g, part in enumerate(parts):
@@ -274,43 +267,6 @@ def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
     return (), value
 
 
-def tree_of_group(tree: "xarray.DataTree", name: str) -> "xarray.DataTree":
-    """The posterior of one group, as that of a model of it alone; one that is of no groups is that of each."""
-    if not (groups := Posterior(tree).groups):
-        return tree
-    g = groups.index(name)
-    posterior = Posterior(tree).whole().drop_vars(OF_POPULATION, errors="ignore")
-    averaged = [inner for outer, inner in _BY_GROUP.items() if outer in posterior]
-    names = {outer: inner for outer, inner in _BY_GROUP.items() if outer in posterior}
-    posterior = _rows_of(posterior.drop_vars(averaged), g).rename(names)
-    found = parted(posterior)
-    for part in ("log_likelihood", "observed_data", "constant_data"):
-        if part in tree.children:
-            found[part] = _rows_of(tree[part].to_dataset(), g)
-    found["constant_data"]["kind"] = OF_GROUPS[Posterior(tree).data_kind]
-    found["sample_stats"] = tree["sample_stats"].to_dataset()
-    return tree_of(found, tree.attrs)
-
-
-def tree_of_common(tree: "xarray.DataTree") -> "xarray.DataTree":
-    """The posterior of the common weights, about which those of everybody vary, as that of one group; without data."""
-    seen = Posterior(tree)
-    if seen.common_weights is None:
-        raise ArgumentError("The file contains no common weights; fit again.")
-    one = tree_of_group(tree, seen.groups[0])
-    common = {"weights": seen.common_weights, "unique_weights": seen.common_unique_weights}
-    drawn = Posterior(one).whole().assign({name: each for name, each in common.items() if each is not None})
-    return tree_of(parted(drawn) | {"constant_data": one["constant_data"].to_dataset()}, tree.attrs)
-
-
-def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":
-    """The rows of one group, and what is stored of it."""
-    for dim in list(dataset.sizes):
-        if f"{dim}_group" in dataset.coords:
-            dataset = dataset.isel({dim: np.flatnonzero(dataset[f"{dim}_group"].values == g)}).drop_vars(f"{dim}_group")
-    return dataset.isel(group=g).drop_vars("group") if "group" in dataset.sizes else dataset
-
-
 # Tables of groups of people: features with a weight in each -----------------------------------------------------------
 
 
@@ -318,7 +274,7 @@ MAX_COMPARED = 4  # groups, of which every two are compared feature by feature
 
 
 def group_features_table(
-    tree: "xarray.DataTree", min_probability: float = 0.05, similar: Any = None
+    posterior: Posterior, min_probability: float = 0.05, similar: Any = None
 ) -> "pandas.DataFrame":
     """The features with a weight in each group, and for every two of up to four groups which weighs more."""
     from thali._tables import Table
@@ -330,9 +286,9 @@ def group_features_table(
             " applies to one group of respondents; use the model of one group, of_group(name), or of one latent class,"
             " of_class(1).",
         )
-    names = Posterior(tree).groups
-    table = features_table(tree_of_group(tree, names[0]), min_probability)
-    drawn = group_weight_draws(tree, table["members"].tolist())
+    names, one = posterior.groups, posterior.of_group(posterior.groups[0])
+    table = features_table(one, min_probability)
+    drawn = group_weight_draws(posterior, table["members"].tolist())
     rows = []
     for members, weights, present in zip(table["members"], *drawn, strict=True):
         row: dict[str, Any] = {"members": members}
@@ -346,24 +302,22 @@ def group_features_table(
         rows.append(row)
     found = Table(rows, columns=None if rows else ["members"])
     found = found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
-    found = add_convergence(found, tree_of_group(tree, names[0]))
+    found = add_convergence(found, one)
     found.attrs |= {
         "groups": list(names),
-        "options": int(tree["posterior"].sizes["option"]),
-        "shares": not of_data(tree_of_group(tree, names[0])).of_several,
+        "options": posterior.n_options,
+        "shares": posterior.facts.of_choices,
         "interval": INTERVAL,
     }
     return found
 
 
 def group_weight_draws(
-    tree: "xarray.DataTree", features: "list[tuple[str, ...]]"
+    posterior: Posterior, features: "list[tuple[str, ...]]"
 ) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """Of each feature the sum of the weights of its copies (group, draw), and in which draws it is."""
-    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
-    columns, drawn = columns_of(tree), Posterior(tree).group_weights
-    assert drawn is not None
-    of_groups = flat(drawn.values)  # (draw, group, feature)
+    labels, columns = posterior.labels, columns_of(posterior)
+    of_groups = flat(posterior.group_weights)  # (draw, group, feature)
     patterns, pattern = distinct_owners(columns)
     number_of = {tuple(labels[i] for i in owners): number for number, owners in enumerate(patterns)}
     weights, present = [], []
@@ -380,15 +334,12 @@ def group_weight_draws(
 # The posterior predictive check of several groups of people -----------------------------------------------------------
 
 
-def group_check_table(
-    tree: "xarray.DataTree", random_seed: Any, check: "Callable[..., pandas.DataFrame]"
-) -> "pandas.DataFrame":
+def group_check_table(tables: "Mapping[str, pandas.DataFrame]", each: str) -> "pandas.DataFrame":
     """The checks of all groups, the worst first; the p-value is the smallest of a group times their number."""
     import pandas as pd
 
     from thali._tables import Table
 
-    tables = {name: check(tree_of_group(tree, name), random_seed) for name in Posterior(tree).groups}
     joined = pd.concat([table.assign(group=name) for name, table in tables.items()])
     joined.insert(0, "group", joined.pop("group"))
     found = Table(joined.sort_values("p_value", kind="stable", ignore_index=True))
@@ -398,7 +349,7 @@ def group_check_table(
     found.attrs = first | {
         "p_value": min(1.0, len(known) * min(known)) if known else math.nan,
         "p_values": p_values,
-        EACH: "person" if Posterior(tree).has_individuals else "group",
+        EACH: each,
         "expected_missed": sum(table.attrs["expected_missed"] for table in tables.values()),
     }
     return found

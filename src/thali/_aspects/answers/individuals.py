@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import OF_GROUPS
 from thali._inference.numerics.truncated import SMALLEST
 from thali._inference.seeds import streams
 from thali._labels import as_label, shorten, suggest
@@ -20,24 +19,22 @@ from thali.errors import Argument, ArgumentError, Setting
 from ..draws.columns import columns_of, flat
 from ..draws.probabilities import lapsing
 from .features import features_table
-from .groups import group_weight_draws, tree_of_group
-from .kind import of_data, of_kind
+from .groups import group_weight_draws
 from .options import shares_of
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 UNEVEN = 0.1  # p-value, which leans towards .5, from which on one kappa does not tell how people differ
 _SPREAD_DRAWS = 400
 MIN_PRESENT = 0.05  # probability of a feature whose weights are given
 
 
-def of_everybody(tree: "xarray.DataTree", what: str) -> "xarray.DataTree":
+def of_everybody(posterior: Posterior, what: str) -> Posterior:
     """The tree itself; an ArgumentError names what was asked for if people have no weights of their own."""
-    if not Posterior(tree).has_individuals:
+    if not posterior.has_individuals:
         raise no_individuals(what)
-    return tree
+    return posterior
 
 
 def no_individuals(what: str) -> ArgumentError:
@@ -47,69 +44,67 @@ def no_individuals(what: str) -> ArgumentError:
     )
 
 
-def person_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def person_table(posterior: Posterior) -> "pandas.DataFrame":
     """Of choices everybody's share of each option, of other data the weight of each feature, with intervals."""
-    seen = Posterior(tree)
-    draws = seen.draws.sizes["chain"] * seen.draws.sizes["draw"]
-    if of_kind(OF_GROUPS[seen.data_kind]).of_choices:
-        labels = [str(label) for label in seen.draws["option"].values]
-        return individuals_table(lambda some: shares_of_people(tree, some), draws, seen.groups, labels, "option")
-    one = tree_of_group(tree, seen.groups[0])
+    draws, people = posterior.n_draws, posterior.groups
+    if posterior.facts.of_choices:
+        return individuals_table(
+            lambda some: shares_of_people(posterior, some), draws, people, posterior.labels, "option"
+        )
+    one = posterior.of_group(people[0])
     found = features_table(one, MIN_PRESENT)["members"].tolist()
     sizes = np.array([len(each) for each in found], int)
-    matter = (sizes > 1) & ~of_data(one).is_silent(one, sizes)  # the others are drawn from the prior
+    matter = (sizes > 1) & ~one.is_silent(sizes)  # the others are drawn from the prior
     members = [each for each, matters in zip(found, matter, strict=True) if matters]
-    weights, present = group_weight_draws(tree, members)
-    drawn = np.full((draws, len(seen.groups), len(members)), np.nan)
+    weights, present = group_weight_draws(posterior, members)
+    drawn = np.full((draws, len(people), len(members)), np.nan)
     for k, (each, there) in enumerate(zip(weights, present, strict=True)):
         drawn[there, :, k] = each[:, there].T
     names = [", ".join(each) for each in members]
-    return individuals_table(lambda some: drawn[:, some], draws, seen.groups, names, "feature")
+    return individuals_table(lambda some: drawn[:, some], draws, people, names, "feature")
 
 
-def shares_of_people(tree: "xarray.DataTree", people: slice, draws: np.ndarray | None = None) -> np.ndarray:
+def shares_of_people(posterior: Posterior, people: slice, draws: np.ndarray | None = None) -> np.ndarray:
     r"""Each option's share in the utilities of some of the people, (draws, people, options).
 
     .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
     """
-    columns = columns_of(tree)
+    columns = columns_of(posterior)
     draws = np.arange(columns.n_draws) if draws is None else draws
     features, _ = columns.take(draws).dense(0, len(draws))
-    shared, own = weights_of_people(tree, people, draws)
+    shared, own = weights_of_people(posterior, people, draws)
     return shares_of(shared[:, :, : features.shape[1]] @ features + own)
 
 
-def preferences_of_people(tree: "xarray.DataTree") -> Preferences:
+def preferences_of_people(posterior: Posterior) -> Preferences:
     r"""How often everybody prefers each option to another one, all others alike, at evenly spaced draws.
 
     .. math:: v_{ni} = \frac{1}{N - 1} \sum_{j \neq i} \frac{A_{nij}}{A_{nij} + A_{nji}}, \qquad
         A_{nij} = u_{ni} + \sum_k w_{nk} f_{ik} (1 - f_{jk})
     """
-    seen, columns = Posterior(tree), columns_of(tree)
-    labels = [str(label) for label in seen.draws["option"].values]
-    draws = spaced_draws(columns.n_draws, len(seen.groups), len(labels))
+    columns, labels = columns_of(posterior), posterior.labels
+    draws = spaced_draws(columns.n_draws, len(posterior.groups), len(labels))
     features, _ = columns.take(draws).dense(0, len(draws))
-    weights, own = weights_of_people(tree, slice(None), draws)
+    weights, own = weights_of_people(posterior, slice(None), draws)
     found = np.empty((len(draws), *own.shape[1:]))
     for draw, (has, shared, unique) in enumerate(zip(features, weights, own, strict=True)):
         beats = (shared[:, None, : len(has)] * has.T) @ (~has).astype(float) + unique[:, :, None]
         found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (len(labels) - 1)
-    return Preferences(tuple((label,) for label in labels), found, seen.groups)
+    return Preferences(tuple((label,) for label in labels), found, posterior.groups)
 
 
-def reached_by(tree: "xarray.DataTree", none: Any = None) -> tuple[np.ndarray, list[str]]:
+def reached_by(posterior: Posterior, none: Any = None) -> tuple[np.ndarray, list[str]]:
     """Which options reach whom, truths (draws, people, options), and the labels of these options.
 
     They reach those whose share of them is above the mean of all, or above that of the one that stands for none.
     """
-    seen = Posterior(tree)
-    sizes, labels = seen.draws.sizes, labels_of(tree)
-    n, people = len(labels), len(seen.groups)
+    labels = posterior.labels
+    n, people = len(labels), len(posterior.groups)
     at = None if none is None else place_of(none, labels)
-    draws = draws_held(sizes["chain"] * sizes["draw"], people, n)
+    draws = draws_held(posterior.n_draws, people, n)
     found = np.empty((len(draws), people, n), bool)
     for some in blocks_of_people(people, len(draws) * n):
-        shares = shares_of_people(tree, some, draws)
+        shares = shares_of_people(posterior, some, draws)
         found[:, some] = shares > (1.0 / n if at is None else shares[:, :, [at]])
     if at is None:
         return found, labels
@@ -124,12 +119,7 @@ class Spread(NamedTuple):
     least: str
 
 
-def has_spreads(tree: "xarray.DataTree") -> bool:
-    """Whether each weight of everybody has a kappa of its own."""
-    return Posterior(tree).feature_kappas is not None
-
-
-def uneven_spread(tree: "xarray.DataTree", random_seed: Any) -> Spread | None:
+def uneven_spread(posterior: Posterior, random_seed: Any) -> Spread | None:
     r"""How unlike people's spreads of the options are, beside weights that are drawn anew with the kappa of each draw.
 
     .. math:: T = \operatorname{sd}_i \operatorname{sd}_n \ln w_{ni}, \qquad p = P(T(w^\text{new}) \ge T(w))
@@ -138,14 +128,13 @@ def uneven_spread(tree: "xarray.DataTree", random_seed: Any) -> Spread | None:
     None where one kappa may tell how people differ, each option has one, or what people weigh is more than the options
     alone.
     """
-    seen = Posterior(tree)
-    own, common, kappa = seen.group_unique, seen.common_unique_weights, seen.kappa
+    own, common, kappa = posterior.group_unique, posterior.common_unique_weights, posterior.kappa
     if own is None or common is None or kappa is None:
         return None
-    learned = seen.group_weights is not None and seen.group_weights.sizes["feature"] > 0
-    if learned or has_spreads(tree) or seen.slopes is not None:
+    learned = posterior.group_weights.shape[-1] > 0
+    if learned or posterior.feature_kappas is not None or posterior.slopes is not None:
         return None
-    weights, middle, kappas = flat(own.values), flat(common.values), flat(kappa.values)
+    weights, middle, kappas = flat(own), flat(common), kappa.ravel()
     draws = np.unique(np.linspace(0, len(weights) - 1, _SPREAD_DRAWS).round().astype(np.int64))
     rng, spread, as_unlike = streams(random_seed, 1)[0], np.zeros(weights.shape[2]), 0
     for draw in draws:
@@ -153,16 +142,11 @@ def uneven_spread(tree: "xarray.DataTree", random_seed: Any) -> Spread | None:
         both = np.log(np.maximum([weights[draw], again / again.sum(axis=1, keepdims=True)], SMALLEST)).std(axis=1)
         spread += both[0]
         as_unlike += int(both[1].std() >= both[0].std())
-    labels = labels_of(tree)
+    labels = posterior.labels
     p_value = (as_unlike + 1) / (len(draws) + 1)
     if p_value > UNEVEN:
         return None
     return Spread(p_value, labels[int(spread.argmax())], labels[int(spread.argmin())])
-
-
-def labels_of(tree: "xarray.DataTree") -> list[str]:
-    """The labels of the options."""
-    return [str(label) for label in Posterior(tree).draws["option"].values]
 
 
 def place_of(none: Any, labels: Sequence[str]) -> int:
@@ -173,26 +157,22 @@ def place_of(none: Any, labels: Sequence[str]) -> int:
     return list(labels).index(label)
 
 
-def weights_of_people(tree: "xarray.DataTree", people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def weights_of_people(posterior: Posterior, people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Of some people and draws the weights of the features, and those that each option has alone; 0 without any."""
-    seen = Posterior(tree)
-    weights, unique = seen.group_weights, seen.group_unique
-    assert weights is not None
-    shared = flat(weights.values)[draws][:, people]
-    own = np.zeros((*shared.shape[:2], seen.draws.sizes["option"]))
-    return shared, own if unique is None else flat(unique.values)[draws][:, people]
+    shared, unique = flat(posterior.group_weights)[draws][:, people], posterior.group_unique
+    own = np.zeros((*shared.shape[:2], posterior.n_options))
+    return shared, own if unique is None else flat(unique)[draws][:, people]
 
 
-def population_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def population_table(posterior: Posterior) -> "pandas.DataFrame":
     """The share of each option by the common weights, with its interval."""
     import pandas as pd
 
     from thali._tables import Table
 
-    seen = Posterior(tree)
-    assert seen.common_worth is not None
-    low, high = np.quantile(flat(seen.common_worth.values), TAILS, axis=0)
-    labels = pd.Index([str(label) for label in seen.draws["option"].values], name="option")
-    table = Table({"mean": flat(seen.common_worth.values).mean(axis=0), "low": low, "high": high}, labels)
+    worth = flat(posterior.common_worth)
+    low, high = np.quantile(worth, TAILS, axis=0)
+    labels = pd.Index(posterior.labels, name="option")
+    table = Table({"mean": worth.mean(axis=0), "low": low, "high": high}, labels)
     table.attrs["interval"] = INTERVAL
     return table

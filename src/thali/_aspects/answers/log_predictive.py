@@ -12,30 +12,28 @@ from thali.errors import ArgumentError, DataError
 from ..draws.columns import Columns, columns_of
 from ..draws.probabilities import slices
 from ..likelihoods.best_worst import rule_of
-from .groups import tree_of_group
 from .kinds_of_people import aligned_shares, as_groups
 from .predict import has_answers, out_of_sets, places_of
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 
-def log_predictive_of_one(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
+def log_predictive_of_one(posterior: Posterior, data: Any) -> "pandas.Series":
     """The ln of the mean over draws of the probability of everybody's choices, by respondent."""
     from scipy.special import logsumexp
 
-    logs = _log_of_people(tree, [columns_of(tree)], data)[0]
+    logs = _log_of_people(posterior, [columns_of(posterior)], data)[0]
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
-def log_predictive_of_kinds(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
+def log_predictive_of_kinds(posterior: Posterior, data: Any) -> "pandas.Series":
     """The same of people each of whom is of one of several kinds."""
     from scipy.special import logsumexp
 
-    groups = as_groups(tree)
-    by_kind = _log_of_people(tree, [columns_of(tree_of_group(groups, name)) for name in Posterior(groups).groups], data)
-    logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(tree).T)[:, :, None], axis=0)
+    groups = as_groups(posterior)
+    by_kind = _log_of_people(posterior, [columns_of(groups.of_group(name)) for name in groups.groups], data)
+    logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
@@ -76,13 +74,12 @@ def log_of_choices(p: np.ndarray, times: Any) -> np.ndarray:
         return np.log(p) @ times  # a sparse product sums what was chosen alone
 
 
-def _log_of_people(tree: "xarray.DataTree", several: list[Columns], data: Any) -> list[np.ndarray]:
+def _log_of_people(posterior: Posterior, several: list[Columns], data: Any) -> list[np.ndarray]:
     """The ln of the probability of everybody's choices draw by draw (draws, people), by each of several columns."""
     which, times = choices_by_person(data)
-    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
-    lapse, found = float(tree["constant_data"].dataset["lapse"]), []
+    places, found = places_of(data, posterior.labels)[0], []
     for columns in several:
-        draws_of, first = out_of_sets(columns, places_of(data, labels)[0], has_answers(data), lapse, rule_of(tree))
+        draws_of, first = out_of_sets(columns, places, has_answers(data), posterior.lapse, rule_of(posterior))
         logs = np.empty((columns.n_draws, times.shape[1]))
         for draws in slices(columns.n_draws, int(first[-1])):
             logs[draws] = log_of_choices(draws_of(draws)[:, which], times)

@@ -8,14 +8,13 @@ import numpy as np
 
 from thali._arguments import between
 from thali._posterior.interval import TAILS
+from thali._posterior.view import Posterior
 
 from ..draws.columns import Columns, columns_of
 from .features import checked_probability, distinct_owners, without_idle_weights
-from .kind import of_data
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 
 # Features of different draws whose owners are nearly the same, taken for one feature ----------------------------------
@@ -223,14 +222,14 @@ def members_in_words(members: Sequence[str], labels: Sequence[str]) -> str:
     return f"all {len(labels)}" + (f" but {', '.join(lacking)}" if lacking else "")
 
 
-def matched_features(tree: "xarray.DataTree", similar: Any, min_probability: Any) -> Matched:
+def matched_features(posterior: Posterior, similar: Any, min_probability: Any) -> Matched:
     """The features of a posterior, matched; those that a single option owns only where the data can show them."""
     similar = between("similar", similar, "the Jaccard index from which on features are taken for one")
     least = checked_probability(min_probability)
-    return match(columns_of(tree), similar, least, 1 if of_data(tree).shows_single(tree) else 2)
+    return match(columns_of(posterior), similar, least, 1 if posterior.shows_single else 2)
 
 
-def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame":
+def matched_table(posterior: Posterior, found: Matched) -> "pandas.DataFrame":
     """A row a feature, numbered from 1, the most probable first."""
     import pandas as pd
 
@@ -238,14 +237,12 @@ def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame"
 
     from .features import convergence_of
 
-    posterior = tree["posterior"].dataset
-    labels = posterior["option"].values.tolist()
-    present = found.present.reshape(-1, posterior.sizes["chain"], posterior.sizes["draw"])
+    present = found.present.reshape(-1, *posterior.shape)
     bounds = np.searchsorted(found.feature, np.arange(len(found.membership) + 1))
     of_each = [slice(*ends) for ends in zip(bounds[:-1], bounds[1:], strict=True)]
     ends = np.array([np.quantile(found.weight[part], TAILS) for part in of_each]).reshape(-1, 2)
     columns = {
-        "members": found.members(labels),
+        "members": found.members(posterior.labels),
         "weight": [float(found.weight[part].mean()) for part in of_each],
         "weight_low": ends[:, 0],
         "weight_high": ends[:, 1],
@@ -254,15 +251,15 @@ def matched_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame"
         "probability": present.mean(axis=(1, 2)) if len(present) else [],
     }
     table = Table(columns, index=pd.RangeIndex(1, len(found.membership) + 1, name="feature"))
-    return without_idle_weights(table, tree)
+    return without_idle_weights(table, posterior)
 
 
-def membership_table(tree: "xarray.DataTree", found: Matched) -> "pandas.DataFrame":
+def membership_table(posterior: Posterior, found: Matched) -> "pandas.DataFrame":
     """Options by features: the share of the draws with the feature in which the option owns it."""
     import pandas as pd
 
     from thali._tables import Table
 
-    labels = pd.Index(tree["posterior"].dataset["option"].values.tolist(), name="option")
+    labels = pd.Index(posterior.labels, name="option")
     numbers = pd.RangeIndex(1, len(found.membership) + 1, name="feature")
     return Table(found.membership.T, index=labels, columns=numbers)

@@ -13,7 +13,6 @@ from thali.errors import Argument, ArgumentError
 from ..draws.columns import Columns, columns_of
 from ..draws.probabilities import probability_draws
 from ..likelihoods.best_worst import rule_of
-from .groups import tree_of_common
 from .log_predictive import answers_among, choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, Kappas, Population, kappas_in, new_weights
 from .predict import has_answers, out_of_sets, places_of
@@ -21,34 +20,30 @@ from .slopes import known_in, slopes_in, values_of
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 _NUMBERS = 2**15  # new people of all draws at least, as far as NEW_PEOPLE of a draw go
 
 
-def population_in(tree: "xarray.DataTree") -> Population:
+def population_in(posterior: Posterior) -> Population:
     """What a posterior says of the people of whom everybody has weights of their own."""
-    seen = Posterior(tree)
-    common, kappa = columns_of(tree_of_common(tree)), seen.kappa
-    assert kappa is not None
-    return Population(common, kappa.values.ravel(), slopes_in(tree), kappas_in(tree))
+    common = columns_of(posterior.of_common())
+    return Population(common, posterior.kappa.ravel(), slopes_in(posterior), kappas_in(posterior))
 
 
 # What is chosen out of a set: the mean over new people --------------------------------------------------------------
 
 
 def predicted_of_population(
-    tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any, respondent: Any = None
+    posterior: Posterior, sets: Any, return_se: bool, covariates: Any, respondent: Any = None
 ) -> Any:
     """For pairs the probability that the first is chosen; otherwise, for each set, those of its members, or answers.
 
     `respondent`: what is known of the new person.
     """
-    x = None if respondent is None else values_of(tree, respondent)
+    x = None if respondent is None else values_of(posterior, respondent)
     if covariates is not None:
         raise ArgumentError(Argument("covariates"), " are not available for individuals; remove them.")
-    labels, lapse = [str(x) for x in tree["posterior"].dataset["option"].values], _lapse(tree)
-    places, paired = places_of(sets, labels)
+    lapse, (places, paired) = posterior.lapse, places_of(sets, posterior.labels)
     if paired:
         first, second = np.array(places, np.int64).reshape(-1, 2).T
         ends = np.zeros(0, np.int64)
@@ -56,16 +51,16 @@ def predicted_of_population(
         def of_person(columns: Columns) -> np.ndarray:
             return probability_draws(columns, first, second, lapse)
     else:
-        answers, rule = has_answers(sets), rule_of(tree)
-        ends = out_of_sets(population_in(tree).common, places, answers, lapse, rule)[1][1:-1]
+        answers, rule = has_answers(sets), rule_of(posterior)
+        ends = out_of_sets(population_in(posterior).common, places, answers, lapse, rule)[1][1:-1]
 
         def of_person(columns: Columns) -> np.ndarray:
             return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
 
-    population = population_in(tree)
+    population = population_in(posterior)
     people = new_people(population if x is None else population.of(x))
     draws = np.asarray(sum(map(of_person, people)) / len(people))
-    p, chains = draws.mean(axis=0), tree["posterior"].sizes["chain"]
+    p, chains = draws.mean(axis=0), posterior.shape[0]
     found = p if paired else np.split(p, ends)
     if not return_se:
         return found
@@ -98,19 +93,18 @@ _KEPT, _WALKS, _GOAL = 0.99, 5, 0.3  # moves between two steps, and the share of
 _SEED = 1
 
 
-def log_predictive_of_population(tree: "xarray.DataTree", data: Any) -> "pandas.Series":
+def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Series":
     """The ln of the probability of everybody's choices, by respondent."""
     import pandas as pd
 
     choices_by_person(data)  # which refuses other data
-    population, lapse, rule = population_in(tree), _lapse(tree), rule_of(tree)
+    population, lapse, rule = population_in(posterior), posterior.lapse, rule_of(posterior)
     draws = population.common.n_draws
     population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
-    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
-    found, known = {}, None if population.slopes is None else known_in(tree, data.people)
+    found, known = {}, None if population.slopes is None else known_in(posterior, data.people)
     for name, own in data.by_respondent().items():
         which, row = answers_among(own)
-        places, times = places_of(own, labels)[0], np.bincount(row, own.times)
+        places, times = places_of(own, posterior.labels)[0], np.bincount(row, own.times)
 
         def log_likelihood(
             columns: Columns, places: Any = places, which: Any = which, times: Any = times
@@ -208,7 +202,3 @@ def _rise(at: np.ndarray, most: float) -> float:
         middle = (low + high) / 2.0
         low, high = (middle, high) if kept(middle) >= _KEPT else (low, middle)
     return high
-
-
-def _lapse(tree: "xarray.DataTree") -> float:
-    return float(tree["constant_data"].dataset["lapse"])

@@ -21,7 +21,6 @@ from .options import utility_draws
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 
 # How much the answer to a question is expected to teach, in nats, from the draws of a posterior -----------------------
@@ -153,15 +152,15 @@ QUESTIONS = 5_000  # of sets or triplets that are looked at; more are drawn at r
 VARIABLES = 1_000  # pairs whose order is looked at; more are drawn at random
 
 
-def next_pairs_table(tree: "xarray.DataTree", n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+def next_pairs_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
     """A row a pair, in the order in which they are best asked."""
-    tree, rng = of_choices(tree, "next_pairs"), np.random.default_rng(seed)
-    labels = _labels(tree)
+    posterior, rng = of_choices(posterior, "next_pairs"), np.random.default_rng(seed)
+    labels = posterior.labels
     first, second = np.array(list(combinations(_among(among, labels, 2), 2)), np.int64).T
     first, second = _some(np.stack([first, second], axis=1), NUMBERS // (3 * MIN_DRAWS), rng).T
-    columns, at = _draws(tree, 3 * len(first))
-    p = probability_draws(columns, first, second, float(tree["constant_data"].dataset["lapse"]))
-    if (tie := Posterior(tree).tie) is None:
+    columns, at = _draws(posterior, 3 * len(first))
+    p = probability_draws(columns, first, second, posterior.lapse)
+    if (tie := posterior.tie) is None:
         found = np.stack([p, 1.0 - p], axis=-1)
     else:
         found = with_ties(p, 1.0 - p, tie[at][:, None])
@@ -173,33 +172,31 @@ def next_pairs_table(tree: "xarray.DataTree", n: Any, among: Any, goal: Any, see
     return _table(sides, {"p_a": mean[:, 0]} | ({"p_tie": mean[:, 1]} if size == 3 else {}), chosen)
 
 
-def next_sets_table(tree: "xarray.DataTree", size: Any, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+def next_sets_table(posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
     """A row a set, in the order in which they are best asked."""
     from ..likelihoods.set_draws import set_probability_draws
 
-    tree, rng = of_choices(tree, "next_sets"), np.random.default_rng(seed)
-    labels = _labels(tree)
+    posterior, rng = of_choices(posterior, "next_sets"), np.random.default_rng(seed)
+    labels = posterior.labels
     own = _among(among, labels, size := whole("size", size, 2))
     sets = _subsets(own, size, rng)
-    columns, _ = _draws(tree, sets.size)
+    columns, _ = _draws(posterior, sets.size)
     start = np.arange(len(sets) + 1) * size
-    p = set_probability_draws(columns, start, sets.ravel(), float(tree["constant_data"].dataset["lapse"]))
+    p = set_probability_draws(columns, start, sets.ravel(), posterior.lapse)
     chosen = choose(Outcomes(p, start), _target(goal, columns, labels, rng), whole("n", n, 1), rng)
     return _table({"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen)
 
 
-def next_triplets_table(tree: "xarray.DataTree", n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
+def next_triplets_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
     """A row a triplet, in the order in which they are best asked."""
-    tree, rng = of_triplets(tree, "next_triplets"), np.random.default_rng(seed)
-    labels, seen = _labels(tree), Posterior(tree)
+    posterior, rng = of_triplets(posterior, "next_triplets"), np.random.default_rng(seed)
+    labels = posterior.labels
     triples = _subsets(_among(among, labels, 3), 3, rng)
-    columns, at = _draws(tree, triples.size)
-    constant = None if seen.constant is None else seen.constant[at]
+    columns, at = _draws(posterior, triples.size)
+    constant = None if posterior.constant is None else posterior.constant[at]
     first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
-    p = probabilities_of_draws(
-        columns, constant, start, first, second, str(seen.fixed["link"].item()), float(seen.fixed["lapse"])
-    )
+    p = probabilities_of_draws(columns, constant, start, first, second, posterior.link, posterior.lapse)
     chosen = choose(Outcomes(p, start), _target(goal, columns, labels, rng, (EVERYTHING,)), whole("n", n, 1), rng)
     return _table({"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen)
 
@@ -208,10 +205,6 @@ def _table(questions: dict[str, Any], more: dict[str, Any], chosen: Any) -> "pan
     from thali._tables import Table
 
     return Table(questions | more | {"information": chosen.gains, "alone": chosen.alone})
-
-
-def _labels(tree: "xarray.DataTree") -> list[str]:
-    return [str(label) for label in tree["posterior"].dataset["option"].values]
 
 
 def _among(among: Any, labels: list[str], least: int) -> list[int]:
@@ -248,9 +241,9 @@ def _subsets(own: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
     return np.unique(found, axis=0)
 
 
-def _draws(tree: "xarray.DataTree", places: int) -> tuple[Columns, np.ndarray]:
+def _draws(posterior: Posterior, places: int) -> tuple[Columns, np.ndarray]:
     """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws these are."""
-    columns = columns_of(tree)
+    columns = columns_of(posterior)
     most = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // places))
     at = np.unique(np.linspace(0, columns.n_draws - 1, min(most, columns.n_draws)).round().astype(np.int64))
     return columns.take(at), at

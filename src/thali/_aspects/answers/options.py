@@ -12,11 +12,9 @@ from thali.errors import ArgumentError
 
 from ..draws.columns import Columns, columns_of
 from ..draws.probabilities import BLOCK
-from .kind import of_data
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 AT_ONCE = 2**21  # numbers held at once
 
@@ -34,12 +32,12 @@ def shares_of(utility: np.ndarray) -> np.ndarray:
     return utility / utility.sum(axis=-1, keepdims=True)
 
 
-def rank_draws(tree: "xarray.DataTree") -> np.ndarray:
+def rank_draws(posterior: Posterior) -> np.ndarray:
     """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones share their mean."""
-    return average_ranks(-utility_draws(columns_of(tree)))
+    return average_ranks(-utility_draws(columns_of(posterior)))
 
 
-def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.DataFrame":
+def ranks_table(posterior: Posterior, every_rank: bool = False) -> "pandas.DataFrame":
     """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first, or all.
 
     Where everybody has weights of their own it is that by the common ones.
@@ -48,9 +46,8 @@ def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.Da
 
     from thali._tables import Table
 
-    labels = tree["posterior"].to_dataset()["option"].values.tolist()
-    common = Posterior(tree).common_worth
-    utility = utility_draws(columns_of(tree)) if common is None else common.values.reshape(-1, len(labels))
+    labels, common = posterior.labels, posterior.common_worth
+    utility = utility_draws(columns_of(posterior)) if common is None else common.reshape(-1, len(labels))
     n = utility.shape[1]
     rank = np.empty_like(utility)
     share = np.zeros((n, n + 1))  # differences along the ranks
@@ -75,20 +72,20 @@ def ranks_table(tree: "xarray.DataTree", every_rank: bool = False) -> "pandas.Da
 # The weight that each option has alone --------------------------------------------------------------------------------
 
 
-def unique_weights_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def unique_weights_table(posterior: Posterior) -> "pandas.DataFrame":
     """The weight that each option has alone: its unique aspect, and every feature that no other option owns."""
     import pandas as pd
 
     from thali._tables import Table
 
-    columns = columns_of(tree)
+    columns = columns_of(posterior)
     weights = columns.unique_weights.copy()
     alone = np.flatnonzero(columns.sizes == 1)
     np.add.at(weights, (columns.draw[alone], columns.owners[columns.first_owner[alone]]), columns.weights[alone])
     total = weights.sum(1, keepdims=True)
     low, high = np.quantile(weights, TAILS, axis=0)
     shares = np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[1]), where=total > 0)
-    labels = pd.Index(tree["posterior"].to_dataset()["option"].values.tolist(), name="option")
+    labels = pd.Index(posterior.labels, name="option")
     table = {"weight": weights.mean(0), "weight_low": low, "weight_high": high, "share": shares.mean(0)}
     return Table(table, index=labels)
 
@@ -99,19 +96,19 @@ def unique_weights_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 MAX_OPTIONS = 1_000  # options of which there is a table
 
 
-def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
     """E[ sum_k w_k f_ik f_jk / ((U_i + U_j) / 2) ], 0 / 0 being 0, and 1 on the diagonal."""
     from thali._tables import Table
 
-    labels = [str(label) for label in tree["posterior"].dataset["option"].values]
+    labels = posterior.labels
     n = len(labels)
     if n > MAX_OPTIONS:
         raise ArgumentError(
             f"The table of similarities would have {n:,} rows, but the limit is {MAX_OPTIONS:,} options; use fewer"
             " options."
         )
-    columns = columns_of(tree)
-    counts = ~ignored(tree, columns)
+    columns = columns_of(posterior)
+    counts = ~ignored(columns, posterior.sees_single)
     total = np.zeros((n, n))
     step = max(1, BLOCK // max(1, n * n))
     weighed = replace(columns, weights=np.where(counts, columns.weights, 0.0))
@@ -128,7 +125,6 @@ def similarity_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
     return Table(found, index=labels, columns=labels)
 
 
-def ignored(tree: "xarray.DataTree", columns: Columns) -> np.ndarray:
+def ignored(columns: Columns, sees_single: bool) -> np.ndarray:
     """The columns that tell no options apart: those of all, and those of one owner where the data do not see them."""
-    sees_single = of_data(tree).sees_single(tree)
     return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

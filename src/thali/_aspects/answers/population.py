@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import OF_GROUPS, PAIR_GROUPS
-from thali._posterior.store import tree_of
+from thali._data.kinds import PAIR_GROUPS
 from thali._posterior.view import Posterior, parted
 
 from ..draws.columns import Columns, columns_of, flat
@@ -15,13 +14,10 @@ from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import kept_draws, pair_index, pair_names
 from .features import distinct_owners
 from .groups import _as_shares, _padded_weights, columns_of_group
-from .kind import of_kind
 from .options import shares_of, utility_draws
 from .slopes import Slopes, quantities_of_slopes, slopes_in
 
 if TYPE_CHECKING:
-    import xarray
-
     from ..samplers.record import ChainDraws
 
 NEW_PEOPLE, LEAST, AT_ONCE = 64, 8, 2**17  # people of a draw; at least; probabilities at once
@@ -70,62 +66,52 @@ class Population(NamedTuple):
         return Population(self.slopes.lifted(self.common, x), self.kappa, kappas=self.kappas)
 
 
-def with_kappas(tree: "xarray.DataTree", chains: Sequence["ChainDraws"]) -> "xarray.DataTree":
-    """The tree with the kappa that each weight has for itself."""
+def with_kappas(posterior: Posterior, chains: Sequence["ChainDraws"]) -> Posterior:
+    """The posterior with the kappa that each weight has for itself."""
     kept = kept_draws(chains)
     columns = columns_of_group(kept, kept.chains[0].weights.shape[1] - 1)
-    posterior = Posterior(tree).whole()
-    posterior["feature_kappas"] = ("chain", "draw", "feature"), _padded_weights([columns], kept.shape)[:, :, 0]
-    if Posterior(tree).unique is not None:
-        posterior["option_kappas"] = ("chain", "draw", "option"), columns.unique_weights.reshape(*kept.shape, -1)
-    for name in {"feature_kappas", "option_kappas"} & set(map(str, posterior.data_vars)):
-        posterior[name].attrs["description"] = (
-            "homogeneity of respondents in this weight: Gamma(kappa, kappa / v) around v"
-        )
-    groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
-    return tree_of(groups | parted(posterior), tree.attrs)
+    described = {"description": "homogeneity of respondents in this weight: Gamma(kappa, kappa / v) around v"}
+    weights = _padded_weights([columns], kept.shape)[:, :, 0]
+    drawn = posterior.whole().assign(feature_kappas=(("chain", "draw", "feature"), weights, described))
+    if posterior.unique is not None:
+        unique = columns.unique_weights.reshape(*kept.shape, -1)
+        drawn = drawn.assign(option_kappas=(("chain", "draw", "option"), unique, described))
+    return posterior.replaced(parted(drawn))
 
 
-def kappas_in(tree: "xarray.DataTree") -> Columns | None:
+def kappas_in(posterior: Posterior) -> Columns | None:
     """The columns with the kappa of each weight in its place; None where all have one."""
-    seen = Posterior(tree)
-    if seen.feature_kappas is None:
+    if posterior.feature_kappas is None:
         return None
-    columns = columns_of(tree)
+    columns = columns_of(posterior)
     unique = np.ones((columns.n_draws, columns.n_options))
-    if seen.option_kappas is not None:
-        unique = flat(seen.option_kappas.values)
-    return columns.reweighted(flat(seen.feature_kappas.values)[columns.draw, columns.slot], unique)
+    if posterior.option_kappas is not None:
+        unique = flat(posterior.option_kappas)
+    return columns.reweighted(flat(posterior.feature_kappas)[columns.draw, columns.slot], unique)
 
 
-def with_population(
-    tree: "xarray.DataTree", chains: Sequence["ChainDraws"], people: int, lapse: float
-) -> "xarray.DataTree":
-    """The tree with the common weights and worths, and of pairs the choice probabilities of new people."""
+def with_population(posterior: Posterior, chains: Sequence["ChainDraws"], people: int, lapse: float) -> Posterior:
+    """The posterior with the common weights and worths, and of pairs the choice probabilities of new people."""
     kept = kept_draws(chains)
     common = columns_of_group(kept, people)
-    if Posterior(tree).unique is None:  # what the chains hold for them counts nowhere
+    if posterior.unique is None:  # what the chains hold for them counts nowhere
         common = replace(common, unique_weights=np.zeros_like(common.unique_weights))
-    posterior = Posterior(tree).whole()
     shape = *kept.shape, -1
     shares = _as_shares(common)
     worth = shares_of(utility_draws(shares)).reshape(shape)
-    found: dict[str, Any] = {
+    drawn: dict[str, Any] = {
         "common_worth": (("chain", "draw", "option"), worth),
         "common_weights": (("chain", "draw", "feature"), _padded_weights([shares], kept.shape)[:, :, 0]),
         "common_unique_weights": (("chain", "draw", "option"), shares.unique_weights.reshape(shape)),
     }
     coordinates: dict[Any, Any] = {}
-    if Posterior(tree).data_kind == PAIR_GROUPS and Posterior(tree).features is not None:
+    if posterior.data_kind == PAIR_GROUPS and posterior.features is not None:
         kappa = np.concatenate(kept.parameter("kappa"))
-        mean = mean_of_new(Population(common, kappa, slopes_in(tree), kappas_in(tree)), lapse)
-        found["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
-        coordinates = {} if "pair" in posterior.coords else pair_names(posterior["option"].values)
-    posterior = posterior.assign(found).assign_coords(coordinates)
-    for name in found:
-        posterior[name].attrs["description"] = _DESCRIPTIONS[name]
-    groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
-    return tree_of(groups | parted(posterior), tree.attrs)
+        mean = mean_of_new(Population(common, kappa, slopes_in(posterior), kappas_in(posterior)), lapse)
+        drawn["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
+        coordinates = {} if "pair" in posterior.draws.coords else pair_names(np.array(posterior.labels))
+    described = {name: (*each, {"description": _DESCRIPTIONS[name]}) for name, each in drawn.items()}
+    return posterior.replaced(parted(posterior.whole().assign(described).assign_coords(coordinates)))
 
 
 def mean_of_new(population: Population, lapse: float) -> np.ndarray:
@@ -173,35 +159,32 @@ def new_weights(population: Population, draw: int, weights: np.ndarray, people: 
     return own * slopes.factors(columns, draw, slopes.known[x])
 
 
-def quantities_of_population(tree: "xarray.DataTree", most: int) -> dict[str, np.ndarray]:
+def quantities_of_population(posterior: Posterior, most: int) -> dict[str, np.ndarray]:
     """`choice_probability[a, b]` of new people where pairs were compared, up to so many options, or `worth[a]`; where
     nobody chooses, `weight[a, b, ...]`."""
-    seen = Posterior(tree)
-    labels, worth, p = seen.draws["option"].values, seen.common_worth, seen.population_probability
-    effects = quantities_of_slopes(tree, most)
-    if (kappas := seen.option_kappas) is not None and len(labels) <= most:
-        effects |= {f"kappa[{label}]": kappas.values[..., i] for i, label in enumerate(labels)}
+    labels, worth, p = posterior.labels, posterior.common_worth, posterior.population_probability
+    effects = quantities_of_slopes(posterior, most)
+    if (kappas := posterior.option_kappas) is not None and len(labels) <= most:
+        effects |= {f"kappa[{label}]": kappas[..., i] for i, label in enumerate(labels)}
     if worth is None:
-        return common_weights_of_features(tree) | effects
+        return common_weights_of_features(posterior) | effects
     if p is None or len(labels) > most:
-        return {f"worth[{label}]": worth.values[..., i] for i, label in enumerate(labels)} | effects
-    compared = np.unique(pair_index(seen.fixed["first"].values, seen.fixed["second"].values, len(labels)))
-    return {f"choice_probability[{p['pair'].values[pair]}]": p.values[..., pair] for pair in compared} | effects
+        return {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)} | effects
+    compared, names = np.unique(pair_index(*posterior.pairs, len(labels))), posterior.pair_names
+    return {f"choice_probability[{names[pair]}]": p[..., pair] for pair in compared} | effects
 
 
-def common_weights_of_features(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+def common_weights_of_features(posterior: Posterior) -> dict[str, np.ndarray]:
     """`weight[a, b, ...]` of probable features of several options: that which everybody's vary about, 0 if absent."""
-    columns, drawn = columns_of(tree), Posterior(tree).common_weights
-    assert drawn is not None
-    labels, shape = Posterior(tree).draws["option"].values, drawn.shape[:2]
-    weights = drawn.values.reshape(columns.n_draws, -1)[columns.draw, columns.slot]
+    columns, labels = columns_of(posterior), np.array(posterior.labels)
+    weights = flat(posterior.common_weights)[columns.draw, columns.slot]
     patterns, pattern = distinct_owners(columns)
     sizes = np.array([len(owners) for owners in patterns])
-    silent = of_kind(OF_GROUPS[Posterior(tree).data_kind]).is_silent(tree, sizes)
+    silent = posterior.is_silent(sizes)
     found = {}
     for number in np.flatnonzero(~silent & (sizes > 1)):
         owners, own = patterns[number], pattern == number
         if len(np.unique(columns.draw[own])) >= MIN_PRESENT * columns.n_draws:
             summed = np.bincount(columns.draw[own], weights[own], columns.n_draws)
-            found[f"weight[{', '.join(labels[owners])}]"] = summed.reshape(shape)
+            found[f"weight[{', '.join(labels[owners])}]"] = summed.reshape(posterior.shape)
     return found

@@ -14,37 +14,36 @@ from thali._data.triplets.rows import pairs_in
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import as_label, suggest
 from thali._posterior.interval import TAILS
+from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import Columns, columns_of
 from ..draws.counts import outcomes
-from ..draws.covariates import Lift, beta_of, names_in, values_for
+from ..draws.covariates import Lift, values_for
 from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
 from ..draws.similarities import similarity_draws
 from ..draws.tree import MAX_PAIRS, pair_coordinates
-from ..draws.triplets import pair_similarities, parts_of, triplet_blocks
+from ..draws.triplets import pair_similarities, triplet_blocks
 from .kind import of_choices, of_similarities, of_triplets
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
     from thali._data.similarities import Similarities
 
 _SETS = 200  # whose draws are held at once
 
 
-def predicted_with_errors(tree: "xarray.DataTree", sets: Any, return_se: bool, covariates: Any) -> Any:
+def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
     from ..likelihoods.best_worst import rule_of
 
-    labels = [str(x) for x in tree["posterior"].dataset["option"].values]
-    lapse, sizes = float(tree["constant_data"].dataset["lapse"]), tree["posterior"].sizes
-    columns, rule, lift = columns_of(tree), rule_of(tree), lift_for(tree, sets, covariates)
+    labels, lapse = posterior.labels, posterior.lapse
+    columns, rule, lift = columns_of(posterior), rule_of(posterior), lift_for(posterior, sets, covariates)
     found = predicted(columns, labels, sets, lapse, rule, lift)
     if not return_se:
         return found
-    return found, errors_of_predictions(columns, labels, sets, lapse, sizes["chain"], rule, lift)
+    return found, errors_of_predictions(columns, labels, sets, lapse, posterior.shape[0], rule, lift)
 
 
 def predicted(
@@ -101,28 +100,23 @@ def errors_of_predictions(
     return found if paired else np.split(found, np.cumsum(sizes)[:-1])
 
 
-def lift_for(tree: "xarray.DataTree", sets: Any, covariates: Any) -> Lift | None:
+def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
     """What covariates of a prediction do to its pairs; None if none are given."""
     if covariates is None:
         return None
-    posterior = tree["posterior"].dataset
-    places, paired = places_of(sets, [str(label) for label in posterior["option"].values])
+    places, paired = places_of(sets, posterior.labels)
     if not paired:
         raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
-    names, constant = names_in(tree), tree["constant_data"].dataset
-    options = constant["option_values"].values if names else np.zeros((1, 0))
-    x = values_for(covariates, names, options, len(places))
-    return Lift(beta_of(tree), x) if x.shape[1] else None
+    x = values_for(covariates, posterior.covariates, posterior.option_covariates, len(places))
+    return Lift(posterior.coefficients, x) if x.shape[1] else None
 
 
-def outcomes_table(tree: "xarray.DataTree", pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b."""
-    constant, posterior = tree["constant_data"].dataset, tree["posterior"].dataset
-    labels = [str(x) for x in posterior["option"].values]
-    first, second = tied_places(pairs, labels, bool(constant["has_ties"]))
-    total, tie = np.zeros((len(first), 3)), posterior["tie"].values.ravel()
-    columns, lapse = columns_of(tree), float(constant["lapse"])
-    for draws, p, q in probability_blocks(columns, first, second, lapse, lift_for(tree, pairs, covariates)):
+    labels, columns, tie = posterior.labels, columns_of(posterior), posterior.tie
+    first, second = tied_places(pairs, labels, posterior.has_ties)
+    total, lift = np.zeros((len(first), 3)), lift_for(posterior, pairs, covariates)
+    for draws, p, q in probability_blocks(columns, first, second, posterior.lapse, lift):
         total += outcomes(p, q, tie[draws, None]).sum(axis=0)
     return table_of_outcomes(labels, first, second, total / columns.n_draws)
 
@@ -182,14 +176,12 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
     return found
 
 
-def fitted_draws(tree: "xarray.DataTree", data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
+def fitted_draws(posterior: Posterior, data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of each measured similarity of these data, in every draw (chain, draw, pair)."""
-    posterior = of_similarities(tree, "a predicted similarity")["posterior"].dataset
-    shape = posterior.sizes["chain"], posterior.sizes["draw"]
-    constant, sigma = (posterior[name].values.reshape(-1) for name in ("constant", "sigma"))
-    mean = similarity_draws(columns_of(tree), constant, data.first, data.second)
-    deviation = sigma[:, None] / np.sqrt(data.judgements)
-    return mean.reshape(*shape, -1), deviation.reshape(*shape, -1)
+    posterior = of_similarities(posterior, "a predicted similarity")
+    mean = similarity_draws(columns_of(posterior), posterior.constant, data.first, data.second)
+    deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
+    return mean.reshape(*posterior.shape, -1), deviation.reshape(*posterior.shape, -1)
 
 
 # Predictions for triplets: the most similar pair of any set, and how similar the pairs are ----------------------------
@@ -198,17 +190,17 @@ def fitted_draws(tree: "xarray.DataTree", data: "Similarities") -> tuple[np.ndar
 Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
 
 
-def predicted_pairs(tree: "xarray.DataTree", sets: Any, return_se: bool) -> Any:
+def predicted_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
     """Of each set the posterior mean probabilities of its pairs, and their Monte Carlo errors if wanted."""
     from thali._posterior.summary import mean_errors
 
-    tree = of_triplets(tree, "predict_proba")
-    start, first, second = places_of_pairs(sets, [str(x) for x in tree["posterior"].dataset["option"].values])
+    posterior = of_triplets(posterior, "predict_proba")
+    start, first, second = places_of_pairs(sets, posterior.labels)
     mean, errors = np.empty(len(first)), np.empty(len(first))
-    for places, draws in triplet_blocks(tree, start, first, second):
+    for places, draws in triplet_blocks(posterior, start, first, second):
         mean[places] = draws.mean(axis=0)
         if return_se:
-            errors[places] = mean_errors(draws.T.reshape(draws.shape[1], tree["posterior"].sizes["chain"], -1))
+            errors[places] = mean_errors(draws.T.reshape(draws.shape[1], posterior.shape[0], -1))
     found = np.split(mean, start[1:-1])
     return (found, np.split(errors, start[1:-1])) if return_se else found
 
@@ -248,20 +240,19 @@ def _known(label: str, where: dict[str, int], who: str) -> None:
         raise ArgumentError(f"{who} {label!r}, which is not an object of the fit.{suggest(label, list(where))}")
 
 
-def pair_ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def pair_ranks_table(posterior: Posterior) -> "pandas.DataFrame":
     """A row a pair, the most similar first."""
     from thali._tables import Table
 
-    tree = of_triplets(tree, "pair_ranks")
-    labels = np.asarray(tree["posterior"].dataset["option"].values, dtype=str)
+    posterior = of_triplets(posterior, "pair_ranks")
+    labels = np.asarray(posterior.labels, dtype=str)
     first, second = np.triu_indices(len(labels), k=1)
     if len(first) > MAX_PAIRS:
         raise ArgumentError(
             f"{len(labels):,} objects have {len(first):,} pairs, too many for a table of ranks; compare selected pairs"
             " with predict_proba."
         )
-    columns, constant, link, _ = parts_of(tree)
-    similarity = pair_similarities(columns, constant, first, second, link)
+    similarity = pair_similarities(columns_of(posterior), posterior.constant, first, second, posterior.link)
     rank = average_ranks(-similarity)
     sides = pair_coordinates("", labels, first, second)
     found: dict[str, Any] = {"a": sides["option_a"][1], "b": sides["option_b"][1]}
@@ -274,20 +265,19 @@ def pair_ranks_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
 # What draws predict for data that were left out of the fit ------------------------------------------------------------
 
 
-def predicted_left_out(tree: "xarray.DataTree", part: Any) -> Any:
+def predicted_left_out(posterior: Posterior, part: Any) -> Any:
     """The outcomes of a pair, or the means and standard deviations of similarities, draw by draw."""
-    return outcome_draws(tree, part) if isinstance(part, LeftPair) else fitted_draws(tree, part)
+    return outcome_draws(posterior, part) if isinstance(part, LeftPair) else fitted_draws(posterior, part)
 
 
-def outcome_draws(tree: "xarray.DataTree", part: LeftPair) -> np.ndarray:
+def outcome_draws(posterior: Posterior, part: LeftPair) -> np.ndarray:
     """The probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
-    tree = of_choices(tree, "predict_left_out")
-    posterior, (count, n_outcomes) = tree["posterior"].dataset, part.counts.shape
-    labels = [str(label) for label in posterior["option"].values]
-    first, second = (np.full(count, labels.index(label)) for label in part.pair)
-    lift = lift_for(tree, [part.pair] * count, part.known(names_in(tree)))
-    draws = probability_draws(columns_of(tree), first, second, float(tree["constant_data"].dataset["lapse"]), lift)
-    p = draws.reshape(posterior.sizes["chain"], posterior.sizes["draw"], count)
-    return (
-        np.stack([p, 1.0 - p], axis=-1) if n_outcomes == 2 else outcomes(p, 1.0 - p, posterior["tie"].values[..., None])
-    )
+    posterior = of_choices(posterior, "predict_left_out")
+    count, n_outcomes = part.counts.shape
+    first, second = (np.full(count, posterior.labels.index(label)) for label in part.pair)
+    lift = lift_for(posterior, [part.pair] * count, part.known(posterior.covariates))
+    draws = probability_draws(columns_of(posterior), first, second, posterior.lapse, lift)
+    p = draws.reshape(*posterior.shape, count)
+    if n_outcomes == 2:
+        return np.stack([p, 1.0 - p], axis=-1)
+    return outcomes(p, 1.0 - p, posterior.tie.reshape(*posterior.shape, 1))

@@ -1,29 +1,26 @@
 """The label-free quantities of a latent-feature model, by which the agreement of chains is judged."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 import numpy as np
 
+from thali._data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES
 from thali._inference.numerics.ranks import average_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Argument, Setting
 
 from ..draws.columns import columns_of
-from ..draws.covariates import names_in, parameter
+from ..draws.covariates import parameter
 from ..draws.probabilities import probability_draws
 from ..draws.tree import pair_index
+from ..draws.triplets import mean_value
 from .features import features_table, presence_of
-from .groups import tree_of_group
 from .kinds_of_people import of_kinds
 from .options import shares_of, utility_draws
 from .population import quantities_of_population
 from .stored_layout import APPROXIMATE, TEMPERED_LATER
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    import xarray
 
 # With more options than this the choice probabilities are not rows of the summary.
 MAX_OPTIONS = 60
@@ -47,152 +44,135 @@ _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample th
 _FAMILIES = "the chains stay in different families of features, so more draws will rarely help; refit with "
 
 
-def of_groups(tree: "xarray.DataTree", of_one: "Callable[[xarray.DataTree], Quantities]") -> Quantities:
-    """Those that groups share, `kappa` if they are similar, and those of each group, its name in brackets first.
-
-    Of people of whom each has weights of their own they are those of the population.
-    """
-    seen = Posterior(tree)
-    names = seen.groups
-    of_first = of_one(tree_of_group(tree, names[0]))
-    in_common = {*SHARED, *map(parameter, names_in(tree))}
+def _shared(posterior: Posterior, of_first: Quantities) -> Quantities:
+    """Those of the first group that all groups share, and `kappa` if they are similar."""
+    in_common = {*SHARED, *map(parameter, posterior.covariates)}
     shared = {name: values for name, values in of_first.items() if name in in_common or name.startswith("presence[")}
-    if (kappa := seen.kappa) is not None:
-        shared["kappa"] = kappa.values
-    if seen.has_individuals:
-        return shared | quantities_of_population(tree, MAX_OPTIONS)
-    for group in names:
-        for name, values in of_one(tree_of_group(tree, group)).items():
+    return shared if posterior.kappa is None else shared | {"kappa": posterior.kappa}
+
+
+def of_everybody(posterior: Posterior, of_first: Quantities) -> Quantities:
+    """Those that people share who have weights of their own, and those of the population."""
+    return _shared(posterior, of_first) | quantities_of_population(posterior, MAX_OPTIONS)
+
+
+def of_groups(posterior: Posterior, each: Mapping[str, Quantities]) -> Quantities:
+    """Those that groups share, and those of each group, its name in brackets first."""
+    shared = _shared(posterior, each[posterior.groups[0]])
+    for group, own in each.items():
+        for name, values in own.items():
             if name not in shared and not name.startswith("presence["):
                 of, bracket, rest = name.partition("[")
                 shared[f"{of}[{group}]{bracket}{rest}"] = values
     return shared
 
 
-def of_shared_aspects(tree: "xarray.DataTree") -> Quantities:
+def of_shared_aspects(posterior: Posterior) -> Quantities:
     """`presence[a, b, ...]` of probable shared aspects, which the choice probabilities may leave open."""
-    if not tree["posterior"].dataset["n_features"].values.any():
+    if not posterior.n_features.any():
         return {}
-    return of_presence(tree, sees_single=False, sees_full=False)
+    return of_presence(posterior, sees_single=False, sees_full=False)
 
 
-def advice_of(tree: "xarray.DataTree", of_data: "Callable[[xarray.DataTree], Advice]") -> Advice:
+def advice_of(posterior: Posterior) -> Advice:
     """Remedies for chains that disagree, where nothing else is known those for the kind of data."""
-    if tree.attrs.get(APPROXIMATE):
+    if posterior.attributes.get(APPROXIMATE):
         return Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
-    advice = of_data(tree)
-    return advice._replace(note=(_TEMPERED_LATER,)) if tree.attrs.get(TEMPERED_LATER) else advice
+    advice = _ADVICE.get(posterior.kind_of_one, advice_of_choices)(posterior)
+    return advice._replace(note=(_TEMPERED_LATER,)) if posterior.attributes.get(TEMPERED_LATER) else advice
 
 
-def of_all(tree: "xarray.DataTree", counted: str) -> Quantities:
+def of_all(posterior: Posterior) -> Quantities:
     """Those of any data: the number of features that are counted, `alpha` if it was learned, `log_likelihood`."""
-    names = [counted, *(["alpha"] if tree["constant_data"].dataset["learned_alpha"] else []), "log_likelihood"]
-    return {name: tree["posterior"].dataset[name].values for name in names}
+    found = {"n_features": posterior.n_features}
+    if posterior.kind_of_one == SIMILARITIES:  # features of a single object are drawn from the prior
+        found = {"n_shared_features": posterior.n_counted}
+    if posterior.learned_alpha:
+        found["alpha"] = posterior.alpha
+    return found | {"log_likelihood": posterior.log_likelihood}
 
 
-def of_pairs(tree: "xarray.DataTree") -> Quantities:
+def of_pairs(posterior: Posterior) -> Quantities:
     """`tie`, `covariate[name]`, `choice_probability[a, b]` up to 60 options, `worth[a]`, `rank[a]` up to 1,000."""
-    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
-    n_options = posterior.sizes["option"]
-    own = {"tie": posterior["tie"].values} if constant["has_ties"] else {}
-    own |= {parameter(name): posterior["covariate"].values[..., m] for m, name in enumerate(names_in(tree))}
-    if n_options > MAX_OPTIONS:
-        return own | (of_options(tree) if n_options <= MAX_RANKED else {})
-    first, second = constant["first"].values, constant["second"].values
-    if (stored := Posterior(tree).choice_probability) is not None:
-        compared = stored.values[..., pair_index(first, second, n_options)]
+    labels, shape, (first, second) = posterior.labels, posterior.shape, posterior.pairs
+    own = {"tie": posterior.tie.reshape(shape)} if posterior.has_ties else {}
+    slopes = posterior.coefficients.T.reshape(-1, *shape)
+    own |= {parameter(name): each for name, each in zip(posterior.covariates, slopes, strict=True)}
+    if len(labels) > MAX_OPTIONS:
+        return own | (of_options(posterior) if len(labels) <= MAX_RANKED else {})
+    if (stored := posterior.choice_probability) is not None:
+        compared = stored[..., pair_index(first, second, len(labels))]
     else:
-        found = probability_draws(columns_of(tree), first, second, float(constant["lapse"]))
-        compared = found.reshape(posterior.sizes["chain"], posterior.sizes["draw"], -1)
-    named = zip(constant["option_a"].values, constant["option_b"].values, strict=True)
-    return own | {f"choice_probability[{a}, {b}]": compared[..., pair] for pair, (a, b) in enumerate(named)}
+        found = probability_draws(columns_of(posterior), first, second, posterior.lapse)
+        compared = found.reshape(*shape, -1)
+    named = enumerate(zip(first, second, strict=True))
+    return own | {f"choice_probability[{labels[i]}, {labels[j]}]": compared[..., pair] for pair, (i, j) in named}
 
 
-def of_options(tree: "xarray.DataTree") -> Quantities:
+def of_options(posterior: Posterior) -> Quantities:
     """`worth[a]`, the share of an option in the sum of all utilities, and `rank[a]` by utility, 1 the highest."""
-    posterior = tree["posterior"].dataset
-    shape = posterior.sizes["chain"], posterior.sizes["draw"], -1
-    utility = utility_draws(columns_of(tree)).reshape(shape)
+    labels, utility = posterior.labels, utility_draws(columns_of(posterior)).reshape(*posterior.shape, -1)
     worth, rank = shares_of(utility), average_ranks(-utility)
-    labels = posterior["option"].values
     found = {f"worth[{label}]": worth[..., i] for i, label in enumerate(labels)}
     return found | {f"rank[{label}]": rank[..., i] for i, label in enumerate(labels)}
 
 
-def of_sets(tree: "xarray.DataTree") -> Quantities:
+def of_sets(posterior: Posterior) -> Quantities:
     """`set_probability[a | a, b, ...]` as far as stored; of own weights alone `worth[a]` and `rank[a]` instead."""
-    posterior = tree["posterior"].dataset
-    if not posterior["n_features"].values.any() and posterior.sizes["option"] <= MAX_RANKED:
-        return of_options(tree)
-    return of_offered(tree)
+    if not posterior.n_features.any() and posterior.n_options <= MAX_RANKED:
+        return of_options(posterior)
+    return of_offered(posterior)
 
 
-def of_offered(tree: "xarray.DataTree") -> Quantities:
+def of_offered(posterior: Posterior) -> Quantities:
     """`set_probability[a | a, b, ...]` as far as stored."""
-    observed = tree["observed_data"].dataset
-    if (stored := Posterior(tree).set_probability) is None:
+    if (chosen := posterior.set_probability) is None:
         return {}
-    chosen = stored.values
-    named = zip(observed["alternative"].values, observed["offered"].values, strict=True)
-    return {f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in enumerate(named)}
+    named = enumerate(posterior.places)
+    return {f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in named}
 
 
-def of_every_pair(tree: "xarray.DataTree") -> Quantities:
+def of_every_pair(posterior: Posterior) -> Quantities:
     """`choice_probability[a, b]` of all pairs, as far as stored."""
-    posterior = tree["posterior"].dataset
-    if "choice_probability" not in posterior:
+    if (p := posterior.choice_probability) is None:
         return {}
-    p = posterior["choice_probability"]
-    return {f"choice_probability[{name}]": p.values[..., pair] for pair, name in enumerate(p["pair"].values)}
+    return {f"choice_probability[{name}]": p[..., pair] for pair, name in enumerate(posterior.pair_names)}
 
 
-def of_similarities(tree: "xarray.DataTree") -> Quantities:
+def of_similarities(posterior: Posterior) -> Quantities:
     """`sigma` if it was learned, `constant` if there is one, and `presence[a, b, ...]` of probable shared features."""
-    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
-    names = ["sigma"] * bool(constant["learned_sigma"]) + ["constant"] * bool(constant["has_constant"])
-    return {name: posterior[name].values for name in names} | of_presence(tree, sees_single=False)
+    own = {"sigma": posterior.sigma} if posterior.learned_sigma else {}
+    own |= {"constant": posterior.constant} if posterior.has_constant else {}
+    return {name: each.reshape(posterior.shape) for name, each in own.items()} | of_presence(posterior, False)
 
 
-def of_triplets(tree: "xarray.DataTree") -> Quantities:
+def of_triplets(posterior: Posterior) -> Quantities:
     """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a, b, ...]`."""
-    return constant_share(tree) | of_answered(tree)
+    present = of_presence(posterior, sees_single=False, sees_full=posterior.has_constant)
+    if (constant := posterior.constant) is None:
+        return present
+    share = constant / mean_value(columns_of(posterior), constant)
+    return {"constant": share.reshape(posterior.shape)} | present
 
 
-def of_answered(tree: "xarray.DataTree") -> Quantities:
-    """`presence[a, b, ...]` of probable features that answers depend on."""
-    return of_presence(tree, sees_single=False, sees_full=bool(tree["constant_data"].dataset["has_constant"]))
-
-
-def constant_share(tree: "xarray.DataTree") -> Quantities:
-    """The constant of triplets over the mean value of all pairs: only ratios count."""
-    posterior = tree["posterior"].dataset
-    if not tree["constant_data"].dataset["has_constant"]:
-        return {}
-    columns, constant, n = columns_of(tree), posterior["constant"].values, posterior.sizes["option"]
-    shared = columns.summed(columns.weights * columns.sizes * (columns.sizes - 1)) / (n * (n - 1))
-    return {"constant": constant / (constant + shared.reshape(constant.shape))}
-
-
-def some_pairs(tree: "xarray.DataTree") -> tuple[np.ndarray, np.ndarray]:
+def some_pairs(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of objects, evenly spaced, fewer of many draws."""
-    sizes = tree["posterior"].sizes
-    objects = spread(sizes["option"], MAX_JUDGED_OBJECTS)
+    objects = spread(posterior.n_options, MAX_JUDGED_OBJECTS)
     first, second = np.triu_indices(len(objects), 1)
-    most = int(np.clip(MAX_JUDGED_NUMBERS / (sizes["chain"] * sizes["draw"]), *JUDGED_PAIRS))
+    most = int(np.clip(MAX_JUDGED_NUMBERS / posterior.n_draws, *JUDGED_PAIRS))
     chosen = spread(len(first), most)
     return objects[first[chosen]], objects[second[chosen]]
 
 
 def of_some_pairs(
-    tree: "xarray.DataTree", name: str, draws_of: "Callable[[xarray.DataTree, np.ndarray, np.ndarray], np.ndarray]"
+    posterior: Posterior, name: str, draws_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
 ) -> Quantities:
     """`name[a, b]` of some pairs, of which `draws_of` gives a number in each draw (draws, pairs).
 
     Unlike the presence of a feature with just these owners they are there for any number of objects.
     """
-    sizes, labels = tree["posterior"].sizes, tree["posterior"].dataset["option"].values
-    first, second = some_pairs(tree)
-    drawn = draws_of(tree, first, second).T.reshape(-1, sizes["chain"], sizes["draw"])
+    labels, (first, second) = posterior.labels, some_pairs(posterior)
+    drawn = draws_of(first, second).T.reshape(-1, *posterior.shape)
     named = (f"{name}[{labels[i]}, {labels[j]}]" for i, j in zip(first, second, strict=True))
     return dict(zip(named, drawn, strict=True))
 
@@ -202,43 +182,41 @@ def spread(number: int, most: int) -> np.ndarray:
     return np.unique(np.linspace(0, number - 1, min(number, most)).astype(int))
 
 
-def of_own(tree: "xarray.DataTree") -> Quantities:
+def of_own(posterior: Posterior) -> Quantities:
     """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
-    seen = Posterior(tree)
-    own = {name: seen.draws[name].values for name in seen.parameters}
-    return own | of_presence(tree, bool(seen.fixed["sees_single"]))
+    return posterior.parameters | of_presence(posterior, posterior.sees_single)
 
 
-def of_presence(tree: "xarray.DataTree", sees_single: bool, sees_full: bool = True) -> Quantities:
+def of_presence(posterior: Posterior, sees_single: bool, sees_full: bool = True) -> Quantities:
     """`presence[a, b, ...]` of features with probability above .2, of single owners and of all only if they matter."""
-    probable: Any = features_table(tree, MIN_PRESENT)["members"]
+    probable: Any = features_table(posterior, MIN_PRESENT)["members"]
     if not sees_single:
         probable = probable[probable.map(len) > 1]  # those of a single object are drawn from the prior
     if not sees_full:
-        probable = probable[probable.map(len) < tree["posterior"].sizes["option"]]
+        probable = probable[probable.map(len) < posterior.n_options]
     members = probable.tolist()
-    present = presence_of(tree, members)
+    present = presence_of(posterior, members)
     return {f"presence[{', '.join(owners)}]": each for owners, each in zip(members, present, strict=True)}
 
 
-def temperatures_of(tree: "xarray.DataTree") -> int:
+def temperatures_of(posterior: Posterior) -> int:
     """How many temperatures a chain had."""
-    return int(tree["sample_stats"].dataset.sizes.get("level", 1))
+    return int(posterior.stats.sizes.get("level", 1))
 
 
-def advice_of_choices(tree: "xarray.DataTree") -> Advice:
+def advice_of_choices(posterior: Posterior) -> Advice:
     """Remedies for chains of choices or triplets that disagree; known aspects leave nothing to temper."""
-    if np.ptp(tree["posterior"].dataset["n_features"].values) == 0:
+    if np.ptp(posterior.n_features) == 0:
         return Advice()
-    return _tempered(temperatures_of(tree), (Setting("tempering", 8),))
+    return _tempered(temperatures_of(posterior), (Setting("tempering", 8),))
 
 
-def advice_of_similarities(tree: "xarray.DataTree") -> Advice:
+def advice_of_similarities(posterior: Posterior) -> Advice:
     """Remedies for chains of similarities that disagree."""
-    return _tempered(temperatures_of(tree), (Argument("tempering"), " (", Setting("tempering", None), ")"))
+    return _tempered(temperatures_of(posterior), (Argument("tempering"), " (", Setting("tempering", None), ")"))
 
 
-def advice_of_own(tree: "xarray.DataTree") -> Advice:
+def advice_of_own(posterior: Posterior) -> Advice:
     """Remedies for chains of a user's likelihood that disagree."""
     return Advice(stuck=(_FAMILIES, Setting("tempering", 8), " or more temperatures"))
 
@@ -258,7 +236,11 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
     return Advice(stuck=stuck, longer_if_stuck=True)
 
 
-def of_people(tree: "xarray.DataTree", of_new: "Callable[[xarray.DataTree], Quantities]") -> Quantities:
+_ADVICE = {SIMILARITIES: advice_of_similarities, OWN: advice_of_own}
+_OF_NEW = {PAIRS: of_pairs, CHOICES: of_offered, BEST_WORST: of_every_pair}
+
+
+def of_people(posterior: Posterior) -> Quantities:
     """Those of kinds of people, and those of a new person up to 60 options."""
-    few = tree["posterior"].sizes["option"] <= MAX_OPTIONS
-    return of_kinds(tree) | (of_new(tree) if few else {})
+    few = posterior.n_options <= MAX_OPTIONS
+    return of_kinds(posterior) | (_OF_NEW[posterior.kind_of_one](posterior) if few else {})

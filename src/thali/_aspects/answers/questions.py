@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import BEST_WORST, CHOICES, OF_KINDS, PAIRS, TRIPLETS
+from thali._data.kinds import BEST_WORST, CHOICES, PAIRS, TRIPLETS
 from thali._inference.seeds import streams
 from thali._posterior.interval import INTERVAL, TAILS
 from thali._posterior.view import Posterior
@@ -20,10 +20,10 @@ from thali.errors import DataError
 
 from ..draws.columns import columns_of
 from ..draws.counts import outcomes
-from ..draws.covariates import Lift, beta_of, cells_of, names_in
+from ..draws.covariates import Lift, cells_of
 from ..draws.probabilities import probability_draws
 from ..draws.tree import MAX_PAIRS
-from ..draws.triplets import answered, parts_of, probabilities_of_draws
+from ..draws.triplets import answered, probabilities_of_draws
 from ..likelihoods.best_worst import NAMED, answer_probabilities, by_option, possible_answers, rule_of
 from ..likelihoods.set_draws import set_probability_draws
 from .check import (
@@ -39,12 +39,10 @@ from .check import (
     replicated_rows,
     spaced_draws,
 )
-from .groups import tree_of_group
 from .kinds_of_people import aligned_members, answers_to_pairs, as_groups
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 Probabilities = Callable[[slice], np.ndarray]  # of the answers to some questions: (draws, answers)
 
@@ -62,7 +60,7 @@ class Questions:
     group: np.ndarray  # (groups + 1,) where the questions of a group begin: no row counts answers of two groups
     group_row: np.ndarray  # (groups + 1,) where its rows begin
     kind_of_row: str  # of `check.CHECKED`
-    probabilities: Callable[["xarray.DataTree", np.ndarray], Probabilities]  # by some draws of a posterior
+    probabilities: Callable[[Posterior, np.ndarray], Probabilities]  # by some draws of a posterior
 
     @cached_property
     def observed(self) -> np.ndarray:
@@ -105,29 +103,27 @@ class Respondents(NamedTuple):
 # The questions of a fit, one function a kind of data ------------------------------------------------------------------
 
 
-def questions_of(tree: "xarray.DataTree", ties: bool = True) -> Questions:
+def questions_of(posterior: Posterior, ties: bool = True) -> Questions:
     """Return what was asked; without `ties` only which option was chosen."""
-    kind = Posterior(tree).data_kind
-    kind = OF_KINDS.get(kind, kind)
-    return _comparisons(tree, ties) if kind == PAIRS else _OF_SETS[kind](tree)
+    kind = posterior.kind_of_one
+    return _comparisons(posterior, ties) if kind == PAIRS else _OF_SETS[kind](posterior)
 
 
-def _comparisons(tree: "xarray.DataTree", ties: bool) -> Questions:
+def _comparisons(posterior: Posterior, ties: bool) -> Questions:
     """A question a pair; with covariates one for each combination of them and a pair."""
     from scipy.sparse import csr_array
 
-    constant, cells = tree["constant_data"].dataset, cells_of(tree)
-    labels, first, second = (constant[name].values for name in ("option", "first", "second"))
-    lapse, pair = float(constant["lapse"]), cells["pair"]
-    given = ("wins", "ties", "losses") if ties and constant["has_ties"] else ("wins", "losses")
+    cells, labels, (first, second) = cells_of(posterior), np.array(posterior.labels), posterior.pairs
+    lapse, pair = posterior.lapse, cells["pair"]
+    given = ("wins", "ties", "losses") if ties and posterior.has_ties else ("wins", "losses")
     possible, pairs = len(given), len(first)
 
-    def probabilities(tree: "xarray.DataTree", draws: np.ndarray) -> Probabilities:
-        columns, tie = columns_of(tree).take(draws), Posterior(tree).tie
-        beta = beta_of(tree)[draws] if names_in(tree) else None
+    def probabilities(posterior: Posterior, draws: np.ndarray) -> Probabilities:
+        columns, tie = columns_of(posterior).take(draws), posterior.tie
+        beta = posterior.coefficients[draws]
 
         def of_questions(some: slice) -> np.ndarray:
-            lift = None if beta is None else Lift(beta, cells["x"][some])
+            lift = Lift(beta, cells["x"][some]) if beta.shape[1] else None
             p = probability_draws(columns, first[pair[some]], second[pair[some]], lapse, lift)
             if possible == 2 or tie is None:
                 return np.stack([p, 1.0 - p], axis=-1).reshape(len(p), -1)
@@ -154,16 +150,15 @@ def _comparisons(tree: "xarray.DataTree", ties: bool) -> Questions:
     )
 
 
-def _choices(tree: "xarray.DataTree") -> Questions:
+def _choices(posterior: Posterior) -> Questions:
     """A question a set, of which each member may be chosen."""
     from scipy.sparse import eye_array
 
-    observed, start, members, labels, lapse = tree["observed_data"].dataset, *_sets_in(tree)
-    offered = np.repeat(observed["set"].values, np.diff(start))
-    counts = observed["chosen"].values
+    start, members, labels, lapse = _sets_in(posterior)
+    offered, counts = np.repeat(posterior.observed["set"].values, np.diff(start)), posterior.chosen
 
-    def probabilities(tree: "xarray.DataTree", draws: np.ndarray) -> Probabilities:
-        columns = columns_of(tree).take(draws)
+    def probabilities(posterior: Posterior, draws: np.ndarray) -> Probabilities:
+        columns = columns_of(posterior).take(draws)
         return lambda some: set_probability_draws(columns, *_of_some(start, some, members), lapse=lapse)
 
     return Questions(
@@ -180,15 +175,15 @@ def _choices(tree: "xarray.DataTree") -> Questions:
     )
 
 
-def _best_and_worst(tree: "xarray.DataTree") -> Questions:
+def _best_and_worst(posterior: Posterior) -> Questions:
     """A question a set, answered by two of its members; a row counts how often an option was named either."""
-    start, members, labels, lapse = _sets_in(tree)
-    answers, counts = possible_answers(start), tree["observed_data"].dataset["chosen"].values
+    start, members, labels, lapse = _sets_in(posterior)
+    answers, counts = possible_answers(start), posterior.chosen
     rows = by_option(answers, members, len(labels)).T.tocsr()
     offered = np.flatnonzero(np.diff(rows.indptr))
 
-    def probabilities(tree: "xarray.DataTree", draws: np.ndarray) -> Probabilities:
-        weights, rule = columns_of(tree).unique_weights[draws], rule_of(tree)
+    def probabilities(posterior: Posterior, draws: np.ndarray) -> Probabilities:
+        weights, rule = columns_of(posterior).unique_weights[draws], rule_of(posterior)
         return lambda some: answer_probabilities(weights, *_of_some(start, some, members), lapse=lapse, rule=rule)
 
     return Questions(
@@ -205,16 +200,16 @@ def _best_and_worst(tree: "xarray.DataTree") -> Questions:
     )
 
 
-def _triplets(tree: "xarray.DataTree") -> Questions:
+def _triplets(posterior: Posterior) -> Questions:
     """A question a set of pairs, of which one is named; a row counts how often a pair was, of all sets that hold it."""
     from scipy.sparse import csr_array
 
-    data, labels = answered(tree), tree["posterior"].dataset["option"].values
+    data, labels = answered(posterior), np.array(posterior.labels)
     keys, pair = np.unique(data.first * data.n_options + data.second, return_inverse=True)
 
-    def probabilities(tree: "xarray.DataTree", draws: np.ndarray) -> Probabilities:
-        columns, constant, link, lapse = parts_of(tree)
-        columns, constant = columns.take(draws), None if constant is None else constant[draws]
+    def probabilities(posterior: Posterior, draws: np.ndarray) -> Probabilities:
+        columns, link, lapse = columns_of(posterior).take(draws), posterior.link, posterior.lapse
+        constant = None if posterior.constant is None else posterior.constant[draws]
 
         def of_questions(some: slice) -> np.ndarray:
             start, first, second = _of_some(data.start, some, data.first, data.second)
@@ -241,11 +236,9 @@ def _triplets(tree: "xarray.DataTree") -> Questions:
 _OF_SETS = {CHOICES: _choices, BEST_WORST: _best_and_worst, TRIPLETS: _triplets}
 
 
-def _sets_in(tree: "xarray.DataTree") -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
+def _sets_in(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
     """Return where the members of each set begin, the members, the labels of all options, and the lapse."""
-    constant = tree["constant_data"].dataset
-    start = np.concatenate([[0], np.cumsum(constant["set_size"].values)])
-    return start, constant["member"].values, constant["option"].values, float(constant["lapse"])
+    return posterior.set_start, posterior.fixed["member"].values, np.array(posterior.labels), posterior.lapse
 
 
 def _of_some(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
@@ -257,12 +250,12 @@ def _of_some(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
 # Who answered ---------------------------------------------------------------------------------------------------------
 
 
-def respondents_of(tree: "xarray.DataTree", asked: Questions, draws: np.ndarray) -> list[Respondents]:
+def respondents_of(posterior: Posterior, asked: Questions, draws: np.ndarray) -> list[Respondents]:
     """Return all respondents together, or those of each latent class, who change from draw to draw."""
-    if Posterior(tree).kinds is None:
-        return [Respondents(asked.probabilities(tree, draws), lambda some: asked.times[some, None])]
-    person, question, times = _answers_of_people(tree, asked)
-    class_of, classes = aligned_members(tree)[draws], as_groups(tree)
+    if not posterior.has_classes:
+        return [Respondents(asked.probabilities(posterior, draws), lambda some: asked.times[some, None])]
+    person, question, times = _answers_of_people(posterior, asked)
+    class_of, classes = aligned_members(posterior)[draws], as_groups(posterior)
 
     def times_of(number: int) -> Callable[[slice], np.ndarray]:
         def times_asked(some: slice) -> np.ndarray:
@@ -275,25 +268,25 @@ def respondents_of(tree: "xarray.DataTree", asked: Questions, draws: np.ndarray)
         return times_asked
 
     return [
-        Respondents(asked.probabilities(tree_of_group(classes, name), draws), times_of(number))
-        for number, name in enumerate(Posterior(classes).groups)
+        Respondents(asked.probabilities(classes.of_group(name), draws), times_of(number))
+        for number, name in enumerate(classes.groups)
     ]
 
 
-def _answers_of_people(tree: "xarray.DataTree", asked: Questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _answers_of_people(posterior: Posterior, asked: Questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return respondents, the questions that they answered, and how often."""
-    constant = tree["constant_data"].dataset
+    constant = posterior.fixed
     if "answer_place" not in constant:
-        given = answers_to_pairs(tree)
+        given = answers_to_pairs(posterior)
         return given.respondent, given.cell, given.counts.sum(axis=1).astype(np.int64)
-    times = tree["observed_data"].dataset["answers"].values.astype(np.int64)
+    times = posterior.observed["answers"].values.astype(np.int64)
     return constant["answer_respondent"].values, asked.question_of(constant["answer_place"].values), times
 
 
 # The posterior predictive check, and what was observed beside what is predicted ---------------------------------------
 
 
-def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+def check_table(posterior: Posterior, random_seed: Any = None) -> "pandas.DataFrame":
     """Return the rows against replicates, Multinomial(n, p) of each question and draw of p.
 
     p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2); that of the whole compares
@@ -305,11 +298,10 @@ def check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.Dat
     # (benchmarks/check_calibration.py).
     import pandas as pd
 
-    asked = questions_of(tree)
+    asked = questions_of(posterior)
     _refuse_weights(asked)
-    sizes, rng = tree["posterior"].sizes, streams(random_seed, 1)[0]
-    draws = spaced_draws(sizes["chain"] * sizes["draw"], len(asked.counts))
-    people, n = respondents_of(tree, asked, draws), asked.sums @ asked.times
+    draws, rng = spaced_draws(posterior.n_draws, len(asked.counts)), streams(random_seed, 1)[0]
+    people, n = respondents_of(posterior, asked, draws), asked.sums @ asked.times
     found, discrepancy = [], np.zeros((2, len(draws)))
     for rows, some in asked.blocks(slice(0, len(asked.group) - 1), len(draws) * len(people)):
         expected, replicates = _summed(asked, people, rows, some, len(draws), rng)
@@ -335,16 +327,15 @@ def _refuse_weights(asked: Questions) -> None:
     )
 
 
-def predicted_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def predicted_table(posterior: Posterior) -> "pandas.DataFrame":
     """Return n, observed, predicted and its interval of each row.
 
     Of more than 2,000 rows those of the questions with the most answers; ``attrs["of"]`` is the number of all.
     """
     from thali._tables import Table
 
-    asked, sizes = questions_of(tree, ties=False), tree["posterior"].sizes
-    draws = np.arange(sizes["chain"] * sizes["draw"])
-    people, times = respondents_of(tree, asked, draws), asked.sums @ asked.times
+    asked, draws = questions_of(posterior, ties=False), np.arange(posterior.n_draws)
+    people, times = respondents_of(posterior, asked, draws), asked.sums @ asked.times
     shown_before = np.concatenate([[0], np.cumsum(asked.is_shown)])
     found, kept = [], []
     for groups in _most_answered(asked, np.diff(shown_before[asked.group_row])):

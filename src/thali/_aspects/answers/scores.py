@@ -14,14 +14,12 @@ from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import columns_of
-from .groups import tree_of_group
-from .individuals import labels_of, no_individuals, place_of, shares_of_people
+from .individuals import no_individuals, place_of, shares_of_people
 from .kind import of_choices
 from .options import utility_draws
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 _FEW = 1e-300  # a worth of 0 has no logarithm
 _LARGEST = 700.0  # logarithm of a number that is finite
@@ -76,43 +74,35 @@ def _beside(logs: np.ndarray, size: float) -> np.ndarray:
     return odds / (odds + size - 1.0)
 
 
-def size_of_sets(tree: "xarray.DataTree") -> float:
-    """How many options were shown at once, on average over the sets; 2 of comparisons."""
-    return Posterior(tree).shown_size or 2.0
-
-
-def scores_table(tree: "xarray.DataTree", by: Any, none: Any, random_seed: Any) -> "pandas.DataFrame":
+def scores_table(posterior: Posterior, by: Any, none: Any, random_seed: Any) -> "pandas.DataFrame":
     """A row an option; of several groups, or of those `by` which people are grouped, a row a group and option."""
-    seen = Posterior(tree)
-    at = None if none is None else place_of(none, labels_of(tree))
-    scale = _Scale(size_of_sets(tree), at)
-    if seen.has_individuals:
-        return _of_people(tree, by, scale, random_seed)
+    at = None if none is None else place_of(none, posterior.labels)
+    scale = _Scale(posterior.shown_size, at)
+    if posterior.has_individuals:
+        return _of_people(posterior, by, scale, random_seed)
     if by is not None:
         raise no_individuals("by")
-    if not seen.groups:
-        return _table({"": _of_one(of_choices(tree, "scores"), scale)}, tree, scale, None)
-    each = {name: _of_one(of_choices(tree_of_group(tree, name), "scores"), scale) for name in seen.groups}
-    return _table(each, tree, scale, "group")
+    if not posterior.groups:
+        return _table({"": _of_one(of_choices(posterior, "scores"), scale)}, posterior.labels, scale, None)
+    each = {name: _of_one(of_choices(posterior.of_group(name), "scores"), scale) for name in posterior.groups}
+    return _table(each, posterior.labels, scale, "group")
 
 
-def _of_one(tree: "xarray.DataTree", scale: _Scale) -> _Scores:
+def _of_one(posterior: Posterior, scale: _Scale) -> _Scores:
     """The scores of one group."""
-    worth = utility_draws(columns_of(tree))
+    worth = utility_draws(columns_of(posterior))
     draws = scale.scores(worth)
     return _Scores(draws.mean(axis=0), draws, scale.above(worth).mean(axis=0))
 
 
-def _of_people(tree: "xarray.DataTree", by: Any, scale: _Scale, random_seed: Any) -> "pandas.DataFrame":
+def _of_people(posterior: Posterior, by: Any, scale: _Scale, random_seed: Any) -> "pandas.DataFrame":
     """Means over people; in every draw they have the weights of a Bayesian bootstrap."""
-    seen = Posterior(tree)
-    people, sizes = seen.groups, seen.draws.sizes
-    draws, n = sizes["chain"] * sizes["draw"], sizes["option"]
+    people, draws, n = posterior.groups, posterior.n_draws, posterior.n_options
     names, codes = _groups_of(by, people)
     weights = streams(random_seed, 1)[0].standard_gamma(1.0, (draws, len(people)))
     (means, above), drawn = np.zeros((2, len(names), n)), np.zeros((len(names), draws, n))
     for some in blocks_of_people(len(people), draws * n):
-        shares = shares_of_people(tree, some)
+        shares = shares_of_people(posterior, some)
         scores, better = scale.scores(shares), scale.above(shares)
         for code in np.unique(codes[some]):
             own = codes[some] == code
@@ -125,7 +115,8 @@ def _of_people(tree: "xarray.DataTree", by: Any, scale: _Scale, random_seed: Any
         above[code] /= own.sum()
         drawn[code] /= weights[:, own].sum(axis=1, keepdims=True)
     each = {name: _Scores(means[code], drawn[code], above[code]) for code, name in enumerate(names)}
-    return _table(each, tree, scale, None if by is None else "segment" if isinstance(by, Segments) else "group")
+    of = None if by is None else "segment" if isinstance(by, Segments) else "group"
+    return _table(each, posterior.labels, scale, of)
 
 
 def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
@@ -155,13 +146,12 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
     return list(names), codes
 
 
-def _table(each: Mapping[Any, _Scores], tree: "xarray.DataTree", scale: _Scale, of: str | None) -> "pandas.DataFrame":
+def _table(each: Mapping[Any, _Scores], labels: list[str], scale: _Scale, of: str | None) -> "pandas.DataFrame":
     """Means and intervals, a row an option, of each group."""
     import pandas as pd
 
     from thali._tables import Table
 
-    labels = labels_of(tree)
     index = pd.Index(labels, name="option")
     if of is not None:
         index = pd.MultiIndex.from_product([list(each), labels], names=[of, "option"])

@@ -6,17 +6,17 @@ import numpy as np
 
 from thali._inference.seeds import streams
 from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.view import Posterior
 
 from ..draws.columns import columns_of
-from ..draws.similarities import judgements_of, similarity_draws
+from ..draws.similarities import similarity_draws
 from .check import ROWS, SIMILARITY, blocks, spaced_draws
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 
-def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> "pandas.DataFrame":
+def similarity_check_table(posterior: Posterior, random_seed: Any = None) -> "pandas.DataFrame":
     """Each measured similarity against replicates by the fitted model, s_rep ~ Normal(mu, sigma² / n).
 
     p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged; overall it is
@@ -28,13 +28,12 @@ def similarity_check_table(tree: "xarray.DataTree", random_seed: Any = None) -> 
 
     from thali._tables import Table
 
-    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
-    labels, first, second = constant["option"].values, constant["first"].values, constant["second"].values
-    observed, judgements = tree["observed_data"].dataset["similarity"].values, judgements_of(tree)
-    every = columns_of(tree)
+    labels, (first, second) = np.array(posterior.labels), posterior.pairs
+    observed, judgements = posterior.similarities, posterior.judgements
+    every = columns_of(posterior)
     draws = spaced_draws(every.n_draws, len(first))
     columns, rng = every.take(draws), streams(random_seed, 1)[0]
-    own, sigma = (posterior[name].values.ravel()[draws] for name in ("constant", "sigma"))
+    own, sigma = posterior.constant[draws], posterior.sigma[draws]
 
     rows, squares = [], np.zeros(len(draws))
     for pairs in blocks(len(observed), len(draws)):

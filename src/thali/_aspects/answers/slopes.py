@@ -5,24 +5,20 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import OF_GROUPS
 from thali._labels import shorten, suggest
 from thali._people.columns import Covariates
 from thali._posterior.interval import INTERVAL
-from thali._posterior.store import tree_of
 from thali._posterior.view import Posterior, parted
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..draws.columns import Columns, columns_of, flat
 from ..draws.tree import kept_draws
 from .features import distinct_owners
-from .groups import _padded_weights, columns_of_groups, tree_of_common
-from .kind import of_kind
+from .groups import _padded_weights, columns_of_groups
 from .options import utility_draws
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
     from ..samplers.record import ChainDraws
 
@@ -52,63 +48,59 @@ class Slopes(NamedTuple):
         return Slopes(np.stack([columns.weights for columns in each], axis=1), self.unique[draws], self.known)
 
 
-def with_slopes(tree: "xarray.DataTree", chains: Sequence["ChainDraws"], known: Covariates) -> "xarray.DataTree":
-    """The tree with the slopes, and what is known of people."""
+def with_slopes(posterior: Posterior, chains: Sequence["ChainDraws"], known: Covariates) -> Posterior:
+    """The posterior with the slopes, and what is known of people."""
     kept = kept_draws(chains)
     people, shape = len(known.matrix), kept.shape
     each = columns_of_groups(kept, range(people + 1, people + 1 + len(known.names)))
-    posterior, fixed = Posterior(tree).whole(), tree["constant_data"].to_dataset()
     found: dict[str, Any] = {
         "slopes": (("chain", "draw", "known", "feature"), _padded_weights(each, shape)),
     }
-    if Posterior(tree).unique is not None:
+    if posterior.unique is not None:
         unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
         found["unique_slopes"] = ("chain", "draw", "known", "option"), unique
-    posterior = posterior.assign(found).assign_coords(known=list(known.names))
+    drawn = posterior.whole().assign(found).assign_coords(known=list(known.names))
     described = {"slopes": "a feature", "unique_slopes": "the unique aspect of an option"}
     for name in found:
-        posterior[name].attrs["description"] = (
+        drawn[name].attrs["description"] = (
             f"change in respondents' log weight of {described[name]} per standard deviation of a column"
         )
-    fixed = fixed.assign_coords(known=list(known.names)).assign(
+    fixed = posterior.fixed.assign_coords(known=list(known.names)).assign(
         known_of_people=(("group", "known"), known.matrix[:, 1:]),
         known_mean=("known", known.mean),
         known_sd=("known", known.sd),
         known_first=("known", list(known.first)),
         known_column=("known", list(known.columns)),
     )
-    groups = {str(name): node.to_dataset() for name, node in tree.children.items()}
-    return tree_of(groups | parted(posterior) | {"constant_data": fixed}, tree.attrs)
+    return posterior.replaced(parted(drawn) | {"constant_data": fixed})
 
 
-def slopes_in(tree: "xarray.DataTree") -> Slopes | None:
+def slopes_in(posterior: Posterior) -> Slopes | None:
     """Those of a posterior; None if the weights of people depend on nothing that is known of them."""
-    seen = Posterior(tree)
-    if seen.slopes is None:
+    if posterior.slopes is None:
         return None
-    columns = columns_of(tree)
-    each = flat(seen.slopes.values)[columns.draw, :, columns.slot]
-    draws, names = columns.n_draws, seen.slopes.sizes["known"]
-    unique = np.zeros((draws, columns.n_options, names))
-    if seen.unique_slopes is not None:
-        unique = flat(seen.unique_slopes.values).swapaxes(1, 2)
-    return Slopes(each, unique, seen.fixed["known_of_people"].values)
+    columns = columns_of(posterior)
+    each = flat(posterior.slopes)[columns.draw, :, columns.slot]
+    unique = np.zeros((columns.n_draws, columns.n_options, len(posterior.known)))
+    if posterior.unique_slopes is not None:
+        unique = flat(posterior.unique_slopes).swapaxes(1, 2)
+    return Slopes(each, unique, posterior.fixed["known_of_people"].values)
 
 
-def values_of(tree: "xarray.DataTree", respondent: Any) -> np.ndarray:
+def values_of(posterior: Posterior, respondent: Any) -> np.ndarray:
     """What is known of a new person, in the units of the slopes: numbers and labels by the names of the columns."""
     import pandas as pd
 
-    if Posterior(tree).slopes is None:
+    if posterior.slopes is None:
         raise without_columns()
-    wanted = columns_of_people(tree)
+    wanted = columns_of_people(posterior)
     given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
     if missing := [name for name in wanted if name not in given]:
         raise ArgumentError(Argument("respondent"), f" must contain {missing[0]!r}; got {respondent!r}.")
     if strange := [name for name in given if name not in wanted]:
         known = f"weights depend on {shorten(wanted)}.{suggest(strange[0], wanted)}"
         raise ArgumentError(Argument("respondent"), f" contains {strange[0]!r}, but {known}")
-    covariates, person = covariates_in(tree), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
+    covariates, person = covariates_in(posterior), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
     for column in covariates.strange(person):
         label, labels = str(given[column]), covariates.labels()[column]
         said = f" has {column} {label!r}; people have {shorten(labels)}.{suggest(label, labels)}"
@@ -123,26 +115,26 @@ def without_columns() -> ArgumentError:
     )
 
 
-def known_in(tree: "xarray.DataTree", table: "pandas.DataFrame | None") -> "pandas.DataFrame":
+def known_in(posterior: Posterior, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
     """What a table says of everybody, in the units of the slopes; a row a person, NaN of whom nothing is known."""
     import pandas as pd
 
-    columns = columns_of_people(tree)
+    columns = columns_of_people(posterior)
     missing = columns if table is None else [name for name in columns if name not in table.columns]
     if table is None or missing:
         name = missing[0]
         raise DataError(f"The weights depend on the respondent column {name!r}, which the data do not contain; add it.")
-    return pd.DataFrame(covariates_in(tree).of(table)[:, 1:], index=table.index)
+    return pd.DataFrame(covariates_in(posterior).of(table)[:, 1:], index=table.index)
 
 
-def columns_of_people(tree: "xarray.DataTree") -> list[str]:
+def columns_of_people(posterior: Posterior) -> list[str]:
     """The columns of people on which weights depend."""
-    return list(dict.fromkeys(covariates_in(tree).columns))
+    return list(dict.fromkeys(covariates_in(posterior).columns))
 
 
-def covariates_in(tree: "xarray.DataTree") -> Covariates:
+def covariates_in(posterior: Posterior) -> Covariates:
     """Those on which weights depend, of the people who answered."""
-    fixed = Posterior(tree).fixed
+    fixed = posterior.fixed
     names, first = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first"))
     columns = tuple(map(str, fixed["known_column"].values))
     known = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
@@ -152,7 +144,7 @@ def covariates_in(tree: "xarray.DataTree") -> Covariates:
 # What the weights depend on, in the terms of options and features -----------------------------------------------------
 
 
-def effect_draws(tree: "xarray.DataTree") -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+def effect_draws(posterior: Posterior) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
     r"""By how much a unit of each column changes what people prefer, at its mean: by name (draws, columns of people).
 
     Of choices the log of each option's share of all worths,
@@ -162,13 +154,12 @@ def effect_draws(tree: "xarray.DataTree") -> tuple[dict[str, np.ndarray], dict[s
     with common weights w, slopes b, U the utility and s the shares. Then of features of several owners the log weight,
     where they are present (NaN elsewhere); of choices less the mean over the shares of options, too.
     """
-    seen, slopes = Posterior(tree), slopes_in(tree)
+    slopes = slopes_in(posterior)
     assert slopes is not None
-    sd, common = seen.fixed["known_sd"].values, columns_of(tree_of_common(tree))
-    labels = [str(label) for label in seen.draws["option"].values]
+    sd, common = posterior.fixed["known_sd"].values, columns_of(posterior.of_common())
+    labels = posterior.labels
     options, mean = {}, np.zeros((common.n_draws, len(sd)))
-    kind = of_kind(OF_GROUPS[seen.data_kind])
-    if kind.of_choices:
+    if posterior.facts.of_choices:
         utility = utility_draws(common)
         along = np.stack(
             [
@@ -186,7 +177,7 @@ def effect_draws(tree: "xarray.DataTree") -> tuple[dict[str, np.ndarray], dict[s
     for number, owners in enumerate(patterns):
         own = np.flatnonzero(pattern == number)
         present = np.bincount(common.draw[own], minlength=common.n_draws) > 0
-        if len(owners) < 2 or present.mean() < MIN_PRESENT or kind.is_silent(tree, np.array([len(owners)]))[0]:
+        if len(owners) < 2 or present.mean() < MIN_PRESENT or posterior.is_silent(np.array([len(owners)]))[0]:
             continue
         found = np.full((common.n_draws, len(sd)), np.nan)
         weight = np.bincount(common.draw[own], common.weights[own], common.n_draws)
@@ -197,19 +188,18 @@ def effect_draws(tree: "xarray.DataTree") -> tuple[dict[str, np.ndarray], dict[s
     return options, features
 
 
-def effects_table(tree: "xarray.DataTree", ci: float = INTERVAL) -> "pandas.DataFrame":
+def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFrame":
     """A row a column of people and option or feature: the effect of a unit, with its interval."""
     import pandas as pd
 
     from thali._tables import Table
 
-    if Posterior(tree).slopes is None:
+    if posterior.slopes is None:
         raise ArgumentError("respondent_effects requires a model with ", Argument("by"), ", columns of respondents.")
-    options, features = effect_draws(tree)
-    names = [str(name) for name in Posterior(tree).fixed["known"].values]
+    options, features = effect_draws(posterior)
     tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
     rows, index = [], []
-    for j, name in enumerate(names):
+    for j, name in enumerate(posterior.known):
         for of, drawn in [*options.items(), *features.items()]:
             values = drawn[:, j][~np.isnan(drawn[:, j])]
             low, high = np.quantile(values, tails)
@@ -222,19 +212,17 @@ def effects_table(tree: "xarray.DataTree", ci: float = INTERVAL) -> "pandas.Data
     return table
 
 
-def quantities_of_slopes(tree: "xarray.DataTree", most: int) -> dict[str, np.ndarray]:
+def quantities_of_slopes(posterior: Posterior, most: int) -> dict[str, np.ndarray]:
     """`respondent_effect[column, of]` draw by draw: of choices of each option, up to so many; of other data of features
     of several owners, 0 where absent."""
-    if Posterior(tree).slopes is None:
+    if posterior.slopes is None:
         return {}
-    options, features = effect_draws(tree)
-    shape = tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]
-    names = [str(name) for name in Posterior(tree).fixed["known"].values]
+    options, features = effect_draws(posterior)
     drawn = options if len(options) <= most else {}
     if not options:
         drawn = {of: np.nan_to_num(values) for of, values in features.items() if np.isfinite(values).mean() >= 0.2}
     return {
-        f"respondent_effect[{name}, {of}]": values[:, j].reshape(shape)
-        for j, name in enumerate(names)
+        f"respondent_effect[{name}, {of}]": values[:, j].reshape(posterior.shape)
+        for j, name in enumerate(posterior.known)
         for of, values in drawn.items()
     }

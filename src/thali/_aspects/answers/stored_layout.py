@@ -4,11 +4,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.view import LATENT, Posterior
+from thali._posterior.view import KNOWN, LATENT, Posterior
 from thali.errors import DataError
 
 from ..draws.columns import columns_of
-from .kind import KNOWN
 
 if TYPE_CHECKING:
     import xarray
@@ -40,22 +39,23 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
     for name in _GROUPS:
         if name not in tree.children:
             raise DataError(f"'{path}' is not a posterior of this model: it lacks the group {name}")
-    if (kind := str(tree["constant_data"].dataset.get("kind", np.array("")).item())) not in KNOWN:
+    posterior = Posterior(tree)
+    if (kind := str(posterior.fixed.get("kind", np.array("")).item())) not in KNOWN:
         version = tree.attrs.get("creation_library_version", "?")
         raise DataError(
             f"'{path}', written by thali {version}, contains data of kind {kind!r}, which this version does not"
             " support; fit the model again"
         )
-    posterior = Posterior(tree).whole()
-    wanted = _ALWAYS | (_LISTED if Posterior(tree).features is None else _DENSE)
-    wanted |= {} if Posterior(tree).unique is None else _UNIQUE
+    drawn = posterior.whole()
+    wanted = _ALWAYS | (_LISTED if posterior.features is None else _DENSE)
+    wanted |= {} if posterior.unique is None else _UNIQUE
     for name, dimensions in wanted.items():
-        found = posterior[name].dims if name in posterior.variables else None
+        found = drawn[name].dims if name in drawn.variables else None
         if found != dimensions:
             raise DataError(f"'{path}' is not a posterior of this model: {name} must be {dimensions}; got {found}")
-        if name != "option" and posterior[name].dtype.kind not in "biuf":
+        if name != "option" and drawn[name].dtype.kind not in "biuf":
             raise DataError(f"'{path}' is not a posterior of this model: {name} must contain numbers")
-    columns = columns_of(tree)
-    owners, options = columns.owners, posterior.sizes["option"]
+    columns = columns_of(posterior)
+    owners, options = columns.owners, posterior.n_options
     if columns.sizes.sum() != len(owners) or (len(owners) and not 0 <= np.min(owners) <= np.max(owners) < options):
         raise DataError(f"'{path}' is not a posterior of this model: its features do not match its options")

@@ -14,8 +14,6 @@ import numpy as np
 from thali._posterior.view import Posterior
 
 if TYPE_CHECKING:
-    import xarray
-
     from ..samplers.record import ChainDraws
 
 
@@ -125,21 +123,19 @@ def columns_of_chains(chains: Sequence["ChainDraws"], draws: int) -> Columns:
     return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def columns_of(tree: "xarray.DataTree") -> Columns:
+def columns_of(posterior: Posterior) -> Columns:
     """The columns that a posterior tree holds, chain after chain, be they stored dense or as owner lists."""
-    seen = Posterior(tree)
-    weights = flat(seen.weights.values)
-    if seen.unique is None:
-        unique_weights = np.zeros((len(weights), seen.draws.sizes["option"]))
+    weights = flat(posterior.weights)
+    if posterior.unique is None:
+        unique_weights = np.zeros((len(weights), posterior.n_options))
     else:
-        unique_weights = flat(seen.unique.values)
-    if seen.features is not None:
-        features = flat(seen.features.values)
+        unique_weights = flat(posterior.unique)
+    if posterior.features is not None:
+        features = flat(posterior.features)
         sizes = features.sum(axis=-1, dtype=np.int64)
         owners = np.nonzero(features)[2]
     else:
-        sizes = flat(seen.feature_sizes.values)
-        owners = seen.owners.values
+        sizes, owners = flat(posterior.feature_sizes), posterior.owners
         owners = owners[owners >= 0]
     present = sizes > 0
     return Columns(present.sum(axis=1), weights[present], sizes[present], owners, unique_weights)

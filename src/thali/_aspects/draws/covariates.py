@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import shorten, suggest
+from thali._posterior.view import COVARIATE, Posterior
 from thali.errors import ArgumentError
 
 from .columns import Columns, columns_of
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
     from thali._data.pairs.covariates import Covariates
 
-DIMENSION = "covariate_name"
 FARTHEST = 300.0  # x'beta beyond it counts as much, as in the samplers
 
 
@@ -51,20 +50,15 @@ def with_worths(columns: Columns, options: np.ndarray, beta: np.ndarray) -> Colu
     return replace(columns, unique_weights=columns.unique_weights * factor)
 
 
-def as_drawn(tree: "xarray.DataTree") -> Columns:
+def as_drawn(posterior: Posterior) -> Columns:
     """The columns of a posterior with the own weights that were drawn, without what covariates of options do."""
-    columns = columns_of(tree)
-    if not names_in(tree):
-        return columns
-    return with_worths(columns, tree["constant_data"].dataset["option_values"].values, -beta_of(tree))
+    return with_worths(columns_of(posterior), posterior.option_covariates, -posterior.coefficients)
 
 
-def own_draws(tree: "xarray.DataTree", names: Sequence[str]) -> dict[str, np.ndarray]:
+def own_draws(posterior: Posterior, names: Sequence[str]) -> dict[str, np.ndarray]:
     """The draws of a likelihood's own parameters by their names, chain after chain."""
-    known = names_in(tree)
-    of_covariates = dict(zip(map(parameter, known), beta_of(tree).T if known else (), strict=True))
-    posterior = tree["posterior"].dataset
-    return {name: of_covariates[name] if name in of_covariates else posterior[name].values.ravel() for name in names}
+    own = dict(zip(map(parameter, posterior.covariates), posterior.coefficients.T, strict=True))
+    return {name: own[name] if name in own else posterior.draws[name].values.ravel() for name in names}
 
 
 def lifted(ij: np.ndarray, ji: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -79,35 +73,23 @@ def parts_of(covariates: "Covariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
     names = np.asarray(covariates.names, dtype=str)
     variables = {
         "cell_pair": ("cell", covariates.pair),
-        "covariate_values": (("cell", DIMENSION), covariates.values),
-        "option_values": (("option", DIMENSION), covariates.options),
+        "covariate_values": (("cell", COVARIATE), covariates.values),
+        "option_values": (("option", COVARIATE), covariates.options),
         "cell_wins": ("cell", covariates.wins),
         "cell_losses": ("cell", covariates.losses),
         "cell_ties": ("cell", covariates.tied),
     }
-    return variables, {DIMENSION: names}
+    return variables, {COVARIATE: names}
 
 
-def names_in(tree: "xarray.DataTree") -> tuple[str, ...]:
-    """The covariates of a posterior."""
-    constant = tree["constant_data"].dataset
-    return tuple(map(str, constant[DIMENSION].values)) if DIMENSION in constant.coords else ()
-
-
-def beta_of(tree: "xarray.DataTree") -> np.ndarray:
-    """Their coefficients (draws, covariates)."""
-    draws = tree["posterior"].dataset["covariate"].values
-    return draws.reshape(-1, draws.shape[-1])
-
-
-def cells_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+def cells_of(posterior: Posterior) -> dict[str, np.ndarray]:
     """Of each cell the place of its pair, counts by outcome and covariates; a pair is one cell if there are none."""
-    constant, observed = tree["constant_data"].dataset, tree["observed_data"].dataset
-    if names_in(tree):
+    constant, observed = posterior.fixed, posterior.observed
+    if posterior.covariates:
         names = {"pair": "cell_pair", "wins": "cell_wins", "losses": "cell_losses", "ties": "cell_ties"}
         return {key: constant[name].values for key, name in names.items()} | {"x": constant["covariate_values"].values}
     wins, losses = observed["wins"].values, constant["losses"].values
-    ties = observed["ties"].values if constant["has_ties"] else 0.0 * wins
+    ties = observed["ties"].values if posterior.has_ties else 0.0 * wins
     return {"pair": np.arange(len(wins)), "wins": wins, "losses": losses, "ties": ties, "x": np.zeros((len(wins), 0))}
 
 
@@ -138,18 +120,18 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
     return x
 
 
-def effects_table(tree: "xarray.DataTree") -> "pandas.DataFrame":
+def effects_table(posterior: Posterior) -> "pandas.DataFrame":
     """A row a covariate: mean, sd, low, high, above_0, odds."""
     import pandas as pd
 
     from thali._posterior.interval import INTERVAL, TAILS
     from thali._tables import Table
 
-    names = names_in(tree)
-    beta = beta_of(tree) if names else np.zeros((1, 0))
+    beta = posterior.coefficients
     low, high = np.quantile(beta, TAILS, axis=0)
     mean = beta.mean(axis=0)
     columns = {"mean": mean, "sd": beta.std(axis=0), "low": low, "high": high, "above_0": (beta > 0.0).mean(axis=0)}
-    table = Table(columns | {"odds": np.exp(mean)}, index=pd.Index(names, name="covariate", dtype=object))
+    names = pd.Index(posterior.covariates, name="covariate", dtype=object)
+    table = Table(columns | {"odds": np.exp(mean)}, index=names)
     table.attrs["interval"] = INTERVAL
     return table

@@ -12,8 +12,6 @@ from .probabilities import BLOCK
 from .tree import DataPart, pair_coordinates, pair_index, pair_names
 
 if TYPE_CHECKING:
-    import xarray
-
     from thali._data.similarities import Similarities
 
 
@@ -89,19 +87,12 @@ def similarity_draws(columns: Columns, constant: Any, first: np.ndarray, second:
     return similarity + np.reshape(constant, (-1, 1))
 
 
-def measured_similarities(tree: "xarray.DataTree") -> "Similarities":
+def measured_similarities(posterior: Posterior) -> "Similarities":
     """The similarities that a model was fitted to, from its posterior tree."""
     from thali._data.similarities import Similarities
 
-    posterior, constant = tree["posterior"].dataset, tree["constant_data"].dataset
-    labels = [str(label) for label in posterior["option"].values]
+    labels, (first, second) = posterior.labels, posterior.pairs
     matrix, judgements = np.full((2, len(labels), len(labels)), np.nan)
-    first, second = constant["first"].values, constant["second"].values
-    matrix[first, second] = matrix[second, first] = tree["observed_data"].dataset["similarity"].values
-    judgements[first, second] = judgements[second, first] = judgements_of(tree)
+    matrix[first, second] = matrix[second, first] = posterior.similarities
+    judgements[first, second] = judgements[second, first] = posterior.judgements
     return Similarities(matrix, labels, judgements=judgements)
-
-
-def judgements_of(tree: "xarray.DataTree") -> np.ndarray:
-    """Return the number of judgements that each measured similarity is the mean of."""
-    return Posterior(tree).judgements

@@ -16,8 +16,6 @@ from .similarities import similarity_draws
 from .tree import MAX_PAIRS, DataPart, pair_names
 
 if TYPE_CHECKING:
-    import xarray
-
     from thali._data.triplets import Triplets
 
 RATIO = "ratio"
@@ -137,10 +135,10 @@ def log_of_sets(columns: Columns, constant: np.ndarray | None, data: "Triplets",
 
 
 def triplet_blocks(
-    tree: "xarray.DataTree", start: np.ndarray, first: np.ndarray, second: np.ndarray
+    posterior: Posterior, start: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Whole sets at a time: their places, and the probability of every pair in each draw (draws, places)."""
-    columns, constant, link, lapse = parts_of(tree)
+    columns, constant, link, lapse = columns_of(posterior), posterior.constant, posterior.link, posterior.lapse
     sizes = np.diff(start)
     step = max(1, BLOCK // max(1, columns.n_draws * int(sizes.max(initial=1))))
     for begin in range(0, len(sizes), step):
@@ -150,17 +148,8 @@ def triplet_blocks(
         yield places, probabilities_of_draws(columns, constant, own, first[places], second[places], link, lapse)
 
 
-def parts_of(tree: "xarray.DataTree") -> tuple[Columns, np.ndarray | None, str, float]:
-    """Columns, constant if there is one, link and lapse of a posterior of triplets."""
-    seen = Posterior(tree)
-    return columns_of(tree), seen.constant, str(seen.fixed["link"].item()), float(seen.fixed["lapse"])
-
-
-def answered(tree: "xarray.DataTree") -> "Triplets":
+def answered(posterior: Posterior) -> "Triplets":
     """The triplets that a model was fitted to, from its posterior tree."""
     from thali._data.triplets import Triplets
 
-    fixed, counts = tree["constant_data"].dataset, tree["observed_data"].dataset["chosen"].values
-    labels = tuple(str(label) for label in tree["posterior"].dataset["option"].values)
-    start = np.concatenate([[0], np.cumsum(fixed["set_size"].values)])
-    return Triplets._made_of(labels, start, fixed["first"].values, fixed["second"].values, counts, None)
+    return Triplets._made_of(tuple(posterior.labels), posterior.set_start, *posterior.pairs, posterior.chosen, None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._labels import plural
 from thali._model.common_findings import asked, check_of, convergence, data, describes, methods, summary
 from thali._model.finding import (
@@ -28,7 +28,6 @@ from thali._model.settings import Settings
 from thali._model.wording import estimate as in_words
 from thali._model.wording import number, phrase
 from thali._posterior.interval import INTERVAL, TAILS
-from thali._posterior.view import Posterior
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
@@ -37,7 +36,7 @@ from ..answers.fit_quality import swap_sentence
 from ..answers.kind import of_similarities
 from ..answers.matched_features import similar_for
 from ..draws.columns import columns_of
-from ..draws.similarities import judgements_of, similarity_draws
+from ..draws.similarities import similarity_draws
 from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
@@ -65,39 +64,31 @@ if TYPE_CHECKING:
 # Observed similarities beside fitted ones -----------------------------------------------------------------------------
 
 
-_ENDS = ("option_a", "option_b")
-
-
 def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
     """One row a measured pair (a, b), of 2,000 at most: observed, fitted (posterior mean), its interval."""
     from thali._tables import Table
 
     from ..models.additive import AdditiveClustering
 
-    tree = model.posterior_
-    posterior = of_similarities(tree, where)["posterior"].to_dataset()
+    posterior = of_similarities(model._view, where)
     if not isinstance(model, AdditiveClustering):
         raise ArgumentError(f"{where} requires an AdditiveClustering; got {type(model).__name__}.")
-    data = tree["observed_data"].to_dataset()["similarity"]
-    labels = posterior["option"].values.tolist()
-    row_of = {label: row for row, label in enumerate(labels)}
-    shown = np.unique(np.linspace(0, data.size - 1, min(data.size, MAX_PAIRS)).astype(int))
-    first, second = (np.array([row_of[label] for label in data[name].values[shown]]) for name in _ENDS)
-    seen = Posterior(tree)
-    if seen.similarity is not None:
-        draws = seen.similarity.isel(pair=pair_index(first, second, len(labels))).values
+    observed, labels = posterior.similarities, posterior.labels
+    shown = np.unique(np.linspace(0, observed.size - 1, min(observed.size, MAX_PAIRS)).astype(int))
+    first, second = (side[shown] for side in posterior.pairs)
+    if posterior.similarity is not None:
+        draws = posterior.similarity[..., pair_index(first, second, len(labels))]
     else:
-        constant = 0.0 if seen.constant is None else seen.constant
-        draws = similarity_draws(columns_of(tree), constant, first, second)
+        draws = similarity_draws(columns_of(posterior), posterior.constant, first, second)
     draws = draws.reshape(-1, len(shown))
     low, high = np.quantile(draws, TAILS, axis=0)
     named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}
-    numbers = {"observed": data.values[shown], "fitted": draws.mean(axis=0), "low": low, "high": high}
+    numbers = {"observed": observed[shown], "fitted": draws.mean(axis=0), "low": low, "high": high}
     table = Table(named | numbers)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         explained = float(model.estimate("expectation").variance_accounted_for())
-    table.attrs |= {"interval": INTERVAL, "of": int(data.size), "explained": explained}
+    table.attrs |= {"interval": INTERVAL, "of": int(observed.size), "explained": explained}
     return table
 
 
@@ -110,7 +101,7 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
     if model._engine.is_point:
         return OF_A_POINT
-    if Posterior(model.posterior_).has_individuals:
+    if model._view.has_individuals:
         return (*_FIRST_OF_PEOPLE, _of(model).check, summary, data, *LAST)
     if model.groups_:
         return (*groups.makers_of("feature", _of(model).check), *LAST)
@@ -120,13 +111,12 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
 
 def _of(model: "AdditiveClustering") -> "_OfData":
     """Facts of the data of the fit, or of each of its groups."""
-    kind = Posterior(model.posterior_).data_kind
-    return _OF_DATA[OF_GROUPS.get(kind, kind)]
+    return _OF_DATA[model._view.kind_of_one]
 
 
 def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
     """From which Jaccard index on features of different draws are taken for one."""
-    return similar_for(model.posterior_["posterior"].sizes["option"], settings.similar)
+    return similar_for(model._view.n_options, settings.similar)
 
 
 @finding("features", "Shared features", ON_SCREEN)
@@ -136,9 +126,9 @@ def features(model: "AdditiveClustering", settings: Settings) -> Finding:
     table = model.features(similar=_similar(model, settings))
     if len(table) and "place" in table:
         notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
-    seen = Posterior(model.posterior_)
-    shared = seen.n_shared_features
-    if seen.sigma is not None and shared is not None and bool((seen.draws["n_features"] > shared).any()):
+    posterior = model._view
+    shared = posterior.n_shared_features
+    if posterior.sigma is not None and shared is not None and bool((posterior.n_features > shared).any()):
         notes += (ENGLISH["additive.silent"],)
     return features_finding(model, table, "feature", notes)
 
@@ -159,8 +149,7 @@ def picture_of_membership(model: "AdditiveClustering", settings: Settings) -> Fi
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The number of features that the data depend on, and of all."""
-    posterior = model.posterior_["posterior"]
-    shared, every = (posterior[name].to_numpy() for name in ("n_shared_features", "n_features"))
+    shared, every = model._view.n_counted, model._view.n_features
     found = number_finding(model, shared, "feature", ENGLISH[_of(model).counted])
     if np.array_equal(shared, every):
         return found
@@ -270,7 +259,7 @@ def _assumed_of_similarities(model: "AdditiveClustering", rows: "pandas.DataFram
 
 def deviation(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
     """The standard deviation of the similarities, and where it is from."""
-    several = bool((judgements_of(model.posterior_) != 1).any())
+    several = bool((model._view.judgements != 1).any())
     of = ENGLISH["additive.sigma.judgement" if several else "additive.sigma.similarity"]
     if "sigma" in rows.index:
         more = ENGLISH["additive.sigma.several"] if several else ""
@@ -282,11 +271,7 @@ def deviation(model: "AdditiveClustering", rows: "pandas.DataFrame") -> Text:
         return phrase(ENGLISH, "additive.sigma.chosen", of=of, **how, **others)
     if model.sigma is not None:
         return phrase(ENGLISH, "additive.sigma.fixed", of=of, value=f"{model.sigma:g}")
-    return phrase(ENGLISH, "additive.sigma.data", of=of, value=f"{_first(model, 'sigma'):.3g}")
-
-
-def _first(model: "AdditiveClustering", name: str) -> float:
-    return float(model.posterior_["posterior"].dataset[name][0, 0])
+    return phrase(ENGLISH, "additive.sigma.data", of=of, value=f"{model._view.sigma[0]:.3g}")
 
 
 def _weight_prior(model: "AdditiveClustering") -> Text:
@@ -299,7 +284,7 @@ def _weight_prior(model: "AdditiveClustering") -> Text:
 @finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
 def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The temperatures, and how often neighbours swapped."""
-    stats = model.posterior_["sample_stats"].to_dataset()
+    stats = model._view.stats
     if "temperature" not in stats:
         return Finding(ENGLISH["tempering.none"])
     temperature, rates = stats["temperature"].to_numpy(), stats["swap_rate"].to_numpy()
@@ -309,7 +294,7 @@ def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
     if not np.isfinite(rates).any():
         return Finding(phrase(ENGLISH, "tempering.short", **numbers))
     sentence = phrase(ENGLISH, "tempering", rate=f"{100 * np.nanmin(rates):.0f}", **numbers)
-    wrong = swap_sentence(model.posterior_)
+    wrong = swap_sentence(model._view)
     if wrong is None:
         return Finding(sentence)
     headline = ENGLISH["tempering.seldom"]
@@ -338,7 +323,7 @@ def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
 @finding("parameters", "Other estimates", chapter=STATISTICS)
 def point(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
-    likelihood = f"{_first(model, 'log_likelihood'):.3f}"
+    likelihood = f"{model._view.log_likelihood[0, 0]:.3f}"
     return Finding(notes=(*_of(model).explained(model), phrase(ENGLISH, "additive.point.likelihood", value=likelihood)))
 
 
@@ -346,7 +331,7 @@ def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
     """The constant, the share of the variance, and the error."""
     notes: list[Text] = []
     if model.constant:
-        notes.append(phrase(ENGLISH, "additive.constant", value=f"{_first(model, 'constant'):.3f}"))
+        notes.append(phrase(ENGLISH, "additive.constant", value=f"{model._view.constant[0]:.3f}"))
     return [
         *notes,
         of_variance(model.estimate().variance_accounted_for(), "additive.variance"),
@@ -382,7 +367,7 @@ def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
     """How similarities were modelled, and their error."""
     key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
     rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
-    sigma = model.posterior_["posterior"]["sigma"].to_numpy()
+    sigma = model._view.sigma
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
         return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma))
     chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""

@@ -13,10 +13,9 @@ from thali._model.settings import Settings
 from thali._model.wording import listed, phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
-from thali._posterior.view import GROUPS, KINDS, ONE, Posterior
+from thali._posterior.view import GROUPS, KINDS, ONE
 from thali._trees.tree import Tree
 
-from ..answers.data_answers import answers_of
 from ..answers.kind import of_choices
 from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds, people
@@ -44,15 +43,15 @@ _SURE = 0.95  # probability from which on an option is called the best
 
 def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
-    seen = Posterior(model.posterior_)
-    if seen.has_individuals:
+    posterior = model._view
+    if posterior.has_individuals:
         return (*_FIRST_OF_PEOPLE, *people.segments_of(model, settings), *_LAST_OF_PEOPLE)
-    return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[seen.population]
+    return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[posterior.population]
 
 
 def is_plain(model: "EliminationByAspects") -> bool:
     """Whether each option has its own aspect and no other."""
-    return bool((Posterior(model.posterior_).draws["n_features"] == 0).all())
+    return not model._view.n_features.any()
 
 
 def _asked(model: "EliminationByAspects") -> Text:
@@ -73,7 +72,7 @@ def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None
     notes: tuple[str, ...] = ()
     if len(table) and "place" in table:
         notes += (place_sentence(model, model.aspects, "aspect", "options"),)
-    if len(table) and table["members"].map(len).isin([1, model.posterior_["posterior"].sizes["option"]]).any():
+    if len(table) and table["members"].map(len).isin([1, model._view.n_options]).any():
         notes += (ENGLISH["elimination.silent"],)
     return features_finding(model, table, "aspect", notes)
 
@@ -84,7 +83,7 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     if of_options_alone(model):
         return None
     what = "latent aspects" + (" (unique aspects excluded)" if model.unique else "")
-    return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "aspect", what)
+    return number_finding(model, model._view.n_features, "aspect", what)
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
@@ -131,7 +130,7 @@ def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding
     """The weight of what each option has alone."""
     table = model.unique_weights()
     shown = table.sort_values("weight", ascending=False, kind="stable")
-    has_scores = Posterior(model.posterior_).best_worst is not None or settings.none is not None
+    has_scores = model._view.best_worst is not None or settings.none is not None
     brief = Brief("Worths", table=shown) if is_plain(model) and not has_scores else None
     return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown, brief=brief)
 
@@ -155,8 +154,8 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    tree = of_choices(model.posterior_, "The prediction")
-    return predictions_finding(answers_of(tree).predictions(tree))
+    of_choices(model._view, "The prediction")
+    return predictions_finding(model._data_answers.predictions())
 
 
 def predictions_finding(table: "pandas.DataFrame") -> Finding:
@@ -168,7 +167,7 @@ def predictions_finding(table: "pandas.DataFrame") -> Finding:
 @finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: Settings) -> Finding | None:
     """How much of what options have they share."""
-    n = model.posterior_["posterior"].sizes["option"]
+    n = model._view.n_options
     if is_plain(model) or not _MIN_RANKED <= n <= groups.MAX_RANKED:
         return None
     table = model.option_similarity()
@@ -204,7 +203,7 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     ends = (*_ties(model), *_covariates(model), lapse, *modelled_people(model))
     if is_plain(model):
         source = Cite("bradley1952", "luce1959", inside=True)
-        rule = () if Posterior(model.posterior_).best_worst is None else (best_worst_sentence(model.best_worst),)
+        rule = () if model._view.best_worst is None else (best_worst_sentence(model.best_worst),)
         return (phrase(ENGLISH, "methods.luce", source=source), *rule, *ends)
     sentences = [phrase(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
     if isinstance(model.aspects, Tree):
@@ -235,7 +234,7 @@ def ties_sentence(prior: str = "") -> Text:
 
 
 def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:
-    has_none = Posterior(model.posterior_).tie is None
+    has_none = model._view.tie is None
     return () if has_none else (ties_sentence(ENGLISH["methods.ties.prior"]),)
 
 

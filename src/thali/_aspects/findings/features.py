@@ -31,7 +31,7 @@ _READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place") 
 
 def labels_of(model: Any) -> list[str]:
     """The options or objects of a fit."""
-    return model.posterior_["posterior"]["option"].values.tolist()
+    return model._view.labels
 
 
 def of_variance(share: float, key: str, **named: Any) -> str | Message:
@@ -169,7 +169,7 @@ def by_member(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.Data
 
 def place_sentence(model: Any, tree: Tree, word: str, of: str) -> str:
     """How many of the features that some but not all share keep to the tree."""
-    table = features_table(model.posterior_, 0.0)
+    table = features_table(model._view, 0.0)
     place = np.array(place_in_tree(table["members"], tree), dtype=object)
     copies = table["copies"].to_numpy()
     total, across = copies[(place != "leaf") & (place != "root")].sum(), copies[place == "across"].sum()

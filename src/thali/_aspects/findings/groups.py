@@ -9,7 +9,6 @@ from thali._model.common_findings import asked, data, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.settings import Settings
 from thali._model.wording import estimate, listed, phrase
-from thali._posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
@@ -40,9 +39,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     def n_features(model: Any, settings: Settings) -> Finding | None:
         if of_options_alone(model):
             return None
-        seen = Posterior(model.posterior_)
-        number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
-        return number_finding(model, number.to_numpy(), word, f"{word}s")
+        return number_finding(model, model._view.n_counted, word, f"{word}s")
 
     question = asked(lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
     own = (ranks,) * (word == "aspect")
@@ -66,7 +63,7 @@ def ranks(model: Any, settings: Settings) -> Finding:
 
 def _most_different(model: Any) -> Text:
     """Which options rank higher for one group than for another, as far as that is sure."""
-    of_group = {name: rank_draws(model.of_group(name).posterior_) for name in model.groups_}
+    of_group = {name: rank_draws(model._view.of_group(name)) for name in model.groups_}
     found = [
         (float(p), option, more, less)
         for more, less in permutations(of_group, 2)
@@ -162,17 +159,17 @@ def parameters(model: Any, settings: Settings) -> Finding:
 
 def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple[Text, ...]:
     """The parameters in words, from the rows of the summary; `several`: "groups" or "kinds" of people."""
-    kappa = Posterior(model.posterior_).kappa
+    kappa = model._view.kappa
     notes: list[Text] = []
     if "alpha" in rows.index:
         notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
     if kappa is not None:
-        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa.to_numpy())))
+        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa)))
     notes.append(phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood")))
     return tuple(notes)
 
 
 def modelled(model: Any, word: str) -> Text:
     """How the groups were modelled."""
-    how = ENGLISH["groups.methods.free" if Posterior(model.posterior_).kappa is None else "groups.methods.similar"]
+    how = ENGLISH["groups.methods.free" if model._view.kappa is None else "groups.methods.similar"]
     return phrase(ENGLISH, "groups.methods", number=len(model.groups_), word=word, how=how)

@@ -10,7 +10,6 @@ from thali._model.settings import Settings
 from thali._model.wording import listed, phrase
 from thali._people.populations import SIMILAR
 from thali._posterior.interval import interval_name
-from thali._posterior.view import Posterior
 
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
@@ -92,9 +91,7 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     """How many aspects there are."""
     if of_options_alone(model):
         return None
-    seen = Posterior(model.posterior_)
-    number = seen.draws["n_features"] if seen.n_shared_features is None else seen.n_shared_features
-    return number_finding(model, number.to_numpy(), "aspect", "aspects")
+    return number_finding(model, model._view.n_counted, "aspect", "aspects")
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)

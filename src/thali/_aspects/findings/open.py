@@ -11,7 +11,6 @@ from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, findi
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
 from thali._model.wording import phrase
-from thali._posterior.view import Posterior
 
 from ..answers.predict import fitted_draws
 from ..draws.similarities import measured_similarities
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
-    checked = _CHECKS.get(Posterior(model.posterior_).data_kind, check)
+    checked = _CHECKS.get(model._view.data_kind, check)
     return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), convergence)
 
 
@@ -42,7 +41,7 @@ def features(model: "LatentFeatureModel", settings: Settings) -> Finding:
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The number of features."""
-    return number_finding(model, model.posterior_["posterior"]["n_features"].to_numpy(), "feature", "features")
+    return number_finding(model, model._view.n_features, "feature", "features")
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
@@ -54,8 +53,8 @@ def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
 
 def _share(model: "LatentFeatureModel") -> float:
     """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs; NaN where all are equal."""
-    measured = measured_similarities(model.posterior_)
-    residuals = measured.values - fitted_draws(model.posterior_, measured)[0].mean(axis=(0, 1))
+    measured = measured_similarities(model._view)
+    residuals = measured.values - fitted_draws(model._view, measured)[0].mean(axis=(0, 1))
     if np.ptp(measured.values) == 0.0:
         return math.nan
     deviations = measured.values - measured.values.mean()

@@ -4,7 +4,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from thali._data.kinds import OF_GROUPS
+import numpy as np
+
 from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
 from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
@@ -16,12 +17,10 @@ from thali._model.wording import listed, phrase
 from thali._people.populations import EACH_SPREAD, Individuals
 from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
 from thali._posterior.interval import interval_name
-from thali._posterior.view import Posterior
 from thali._trees.tree import Tree
 from thali.errors import Setting
 
-from ..answers.individuals import has_spreads, population_table, uneven_spread
-from ..answers.kind import of_kind
+from ..answers.individuals import population_table, uneven_spread
 from ..answers.slopes import columns_of_people, covariates_in
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
@@ -40,15 +39,13 @@ SURE = 0.95  # probability from which on the direction of an effect is sure
 @finding("independence", "Repeated answers of respondents", ON_SCREEN, chapter=STATISTICS)
 def independence(model: Any, settings: Settings) -> Finding | None:
     """What was made of the answers of the same people."""
-    dependence = Posterior(model.posterior_).dependence
+    dependence = model._view.dependence
     if dependence is None or (found := dependence_finding(dependence)) is None:
         return None
     spec = spec_of(model)
     assert spec is not None
     features = spec.features
-    learned = isinstance(model.get_params()[features], str | int | Tree) and bool(
-        model.posterior_["posterior"]["n_features"].any()
-    )
+    learned = isinstance(model.get_params()[features], str | int | Tree) and bool(model._view.n_features.any())
     notes = (phrase(ENGLISH, "independence.aspects", features=features),) if dependence.by == POWER and learned else ()
     return replace(found, notes=notes)
 
@@ -64,7 +61,7 @@ def dependence_finding(found: Dependence) -> Finding | None:
 
 def modelled_people(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of them; nothing where nobody knew who answered."""
-    return said_of(Posterior(model.posterior_).dependence)
+    return said_of(model._view.dependence)
 
 
 def said_of(found: Dependence | None) -> tuple[Text, ...]:
@@ -90,7 +87,7 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
 def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     """By how much columns of people change what they prefer."""
-    if Posterior(model.posterior_).slopes is None:
+    if model._view.slopes is None:
         return None
     table = model.respondent_effects()
     sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
@@ -99,7 +96,7 @@ def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     columns = listed(dict.fromkeys(str(column) for column in table.index.get_level_values("column")))
     sentence = phrase(ENGLISH, "respondent_effects.none", columns=columns)
     if named:
-        chosen = of_kind(OF_GROUPS[Posterior(model.posterior_).data_kind]).of_choices
+        chosen = model._view.facts.of_choices
         told = "respondent_effects" if chosen else "respondent_effects.judged"
         sentence = phrase(ENGLISH, told, effects=listed(list(map(str, named))))
     notes = (ENGLISH["respondent_effects.by"],)
@@ -109,7 +106,7 @@ def respondent_effects(model: Any, settings: Settings) -> Finding | None:
 
 def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
     """By how much one covariate changes what an option or a feature counts."""
-    told = covariates_in(model.posterior_).label(name)
+    told = covariates_in(model._view).label(name)
     if told is None:
         return phrase(ENGLISH, "respondent_effects.one", of=of, column=name, ratio=ratio)
     column, label, first = told
@@ -126,7 +123,7 @@ def feature_weights(model: Any, settings: Settings) -> Finding | None:
 @finding("individuals", "Individual preferences", FULL)
 def individuals(model: Any, settings: Settings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
-    table, population = model.individuals(), population_table(model.posterior_)
+    table, population = model.individuals(), population_table(model._view)
     first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
     shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(_NAMED).items()]
     return Finding(
@@ -140,7 +137,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
 @finding("reach", "Reach (TURF)", ON_SCREEN)
 def reach(model: Any, settings: Settings) -> Finding | None:
     """The sets of options that reach most people."""
-    options = model.posterior_["posterior"].sizes["option"]
+    options = model._view.n_options
     if options - (settings.none is not None) <= REACH_SIZE:
         return None
     with without_warnings():  # which the notes say
@@ -177,7 +174,7 @@ def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
 
 def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
     """That people differ more about some options than by one kappa for all; nothing where weights do not show it."""
-    spread = uneven_spread(model.posterior_, settings.random_seed)
+    spread = uneven_spread(model._view, settings.random_seed)
     if spread is None:
         return ()
     return (phrase(ENGLISH, "reach.uneven", most=spread.most, least=spread.least, p=number(spread.p_value)),)
@@ -196,7 +193,7 @@ def check_of_people(model: Any, settings: Settings) -> Finding | None:
 
 def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
-    has_scores = Posterior(model.posterior_).best_worst is not None or settings.none is not None
+    has_scores = model._view.best_worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
     scores = ("segment_scores", "Preference scores by segment", make)
     return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)), (scores,) * has_scores)
@@ -217,14 +214,14 @@ def modelled(model: Any) -> tuple[Text, ...]:
 
 def is_each(model: Any) -> bool:
     """Whether each weight of everybody has a kappa of its own."""
-    return has_spreads(model.posterior_)
+    return model._view.feature_kappas is not None
 
 
 def known_of_people(model: Any) -> tuple[Text, ...]:
     """How a paper says what everybody's weights depended on; nothing where they did not."""
-    if Posterior(model.posterior_).slopes is None:
+    if model._view.slopes is None:
         return ()
-    columns = listed(columns_of_people(model.posterior_))
+    columns = listed(columns_of_people(model._view))
     return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
 
 
@@ -232,13 +229,13 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single people."""
     notes = parameter_notes(model, model.summary(), "individuals")
-    kappas = Posterior(model.posterior_).option_kappas
+    kappas = model._view.option_kappas
     if kappas is None:
         return Finding(notes=notes)
-    middle: Any = kappas.median(("chain", "draw")).to_series()
+    middle, labels = np.median(kappas, axis=(0, 1)), model._view.labels
     ends = {
         f"{name}_{what}": value
-        for name, place in (("most", middle.idxmin()), ("least", middle.idxmax()))
-        for what, value in (("option", str(place)), ("kappa", number(float(middle[place]))))
+        for name, place in (("most", middle.argmin()), ("least", middle.argmax()))
+        for what, value in (("option", labels[place]), ("kappa", number(float(middle[place]))))
     }
     return Finding(notes=(*notes, phrase(ENGLISH, "individuals.each", **ends)))

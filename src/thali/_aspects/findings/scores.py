@@ -6,7 +6,6 @@ from thali._digits import number
 from thali._model.finding import ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import Settings
 from thali._model.wording import listed, phrase
-from thali._posterior.view import Posterior
 
 from .english import ENGLISH
 from .groups import MAX_GROUPS, MAX_RANKED
@@ -20,7 +19,7 @@ _NAMED = 3
 @finding("option_scores", "Preference scores", ON_SCREEN)
 def option_scores(model: Any, settings: Settings) -> Finding | None:
     """The scores of the options, of all people or by group, where the best and the worst were named."""
-    if Posterior(model.posterior_).best_worst is None and settings.none is None:
+    if model._view.best_worst is None and settings.none is None:
         return None
     table = model.scores(random_seed=settings.random_seed, none=settings.none)
     return scores_finding(table, "option_scores.title", "option_scores")

@@ -23,8 +23,6 @@ from thali._data.answers import answers_given, first_answers
 from thali._posterior.view import Posterior
 
 if TYPE_CHECKING:
-    import xarray
-
     from thali._data.choices import Choices
 
 RANKING, REVERSED = "ranking", "reversed"
@@ -146,6 +144,6 @@ def log_coefficients_of_answers(counts: np.ndarray, answers: Answers) -> np.ndar
     return gammaln(np.add.reduceat(counts, first) + 1.0) - np.add.reduceat(gammaln(counts + 1.0), first)
 
 
-def rule_of(tree: "xarray.DataTree") -> str:
+def rule_of(posterior: Posterior) -> str:
     """By which rule best and worst are chosen according to a posterior."""
-    return Posterior(tree).best_worst or RANKING
+    return posterior.best_worst or RANKING

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
+from thali._posterior.view import COVARIATE
 
 from ..draws.columns import Columns
 from ..draws.counts import log_coefficients, log_outcome_coefficient, outcomes
-from ..draws.covariates import DIMENSION, Lift, lifted, parts_of, with_worths
+from ..draws.covariates import Lift, lifted, parts_of, with_worths
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
 from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names
 from .best_worst import answer_counts, answer_probabilities, log_coefficients_of_answers, possible_answers
@@ -42,7 +43,7 @@ def choices_part(
         constants, names = parts_of(data.covariates)
     variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     if beta is not None:
-        variables["covariate"] = (("chain", "draw", DIMENSION), beta.reshape(*shape, -1))
+        variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
     coordinates, pointwise = dict(names), {}
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)

@@ -30,7 +30,6 @@ from thali._posterior.dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
-from ..answers.data_answers import answers_of
 from ..answers.kind import of_similarities
 from ..dependence import dependence_of_chains
 from ..draws.similarities import measured_similarities
@@ -425,7 +424,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _chosen_sigma(self, data: Any, show_progress: bool = False, max_time: float | None = None) -> float:
         """The sigma that predicts similarities left out best; that of the fit, if it was to these data."""
         if self._was_fitted_to(data):
-            return float(self._fitted()["posterior"].dataset["sigma"].values.flat[0])  # which all draws have
+            return float(self._view.sigma[0])  # which all draws have
         kept = vars(self).get("_sigma_choice", (None, None, None))
         if kept[0] is not data or kept[1] != parameters_of(self):
             try:
@@ -449,12 +448,12 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     @property
     def sigma_(self) -> float:
         """The standard deviation of a similarity that the fit used; the posterior mean of a learned one."""
-        return float(self._fitted()["posterior"].dataset["sigma"].mean())
+        return float(self._view.sigma.mean())
 
     @property
     def weight_prior_(self) -> tuple[float, float]:
         """Shape and rate of the Gamma prior of weights and constant that the fit used."""
-        return self._weight_prior_for(answers_of(self._fitted()).data(self._fitted()))
+        return self._weight_prior_for(self._data_answers.data())
 
     def _parts_to_prepare(self, data: Any) -> dict[Any, Any]:
         """The parts, of which no sigma has been chosen."""
@@ -513,22 +512,21 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         from ..draws.columns import columns_of
 
         one_of("kind", kind, KINDS)
-        tree = of_similarities(self._fitted(), "estimate")
-        if (kept := getattr(self, "_estimates", (None, {})))[0] is not tree:
-            kept = self._estimates = tree, {}
-        if kind not in kept[1]:
-            posterior = tree["posterior"].dataset
-            data = measured_similarities(tree)
-            draws: dict[Any, Any] = {name: posterior[name].values.ravel() for name in ("constant", "sigma", "alpha")}
+        posterior = of_similarities(self._view, "estimate")
+
+        def make() -> "Estimate":
+            data = measured_similarities(posterior)
             parts = self._parts_but_sigma(data)
-            prior = parts["prior"].for_labels(data.labels) if self._tree() else parts["prior"]
-            kept[1][kind] = estimate(
+            return estimate(
                 kind,
-                columns_of(tree),
-                **draws,
+                columns_of(posterior),
+                constant=posterior.constant,
+                sigma=posterior.sigma,
+                alpha=posterior.alpha.ravel(),
                 data=data,
-                prior=prior,
+                prior=parts["prior"].for_labels(data.labels) if self._tree() else parts["prior"],
                 weight_prior=parts["weight_prior"],
                 with_constant=bool(self.constant),
             )
-        return kept[1][kind]
+
+        return self._once(("estimate", kind), make)

@@ -44,7 +44,7 @@ class AdditiveAnswers(LatentFeatures):
             return table
         shared: Any = table[table["members"].map(len) > 1]
         table = shared.reset_index(drop=True)
-        if names := names_of(self._features, self._fitted()["posterior"].dataset["option"].values):
+        if names := names_of(self._features, self._view.labels):
             table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
         return table
 
@@ -79,9 +79,7 @@ class AdditiveAnswers(LatentFeatures):
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
-        from ..answers.data_answers import answers_of
-
-        return answers_of(self._fitted()).check(self._fitted(), random_seed)
+        return self._data_answers.check(random_seed)
 
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
         """Posterior mean probability that each pair of a set is called the most similar, lapse included.
@@ -107,9 +105,7 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to other data, a label is unknown, or an entry is no set.
         """
-        from ..answers.data_answers import answers_of
-
-        return answers_of(self._fitted()).predicted(self._fitted(), sets, return_se, None)
+        return self._data_answers.predicted(sets, return_se, None)
 
     def pair_ranks(self) -> "pandas.DataFrame":
         """How similar each two objects are, by triplets: what they share, and the rank of the pair among all pairs.
@@ -134,7 +130,7 @@ class AdditiveAnswers(LatentFeatures):
         """
         from ..answers.predict import pair_ranks_table
 
-        return pair_ranks_table(self._fitted())
+        return pair_ranks_table(self._view)
 
     def next_triplets(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -170,4 +166,4 @@ class AdditiveAnswers(LatentFeatures):
         """
         from ..answers.next_question import next_triplets_table
 
-        return next_triplets_table(self._fitted(), n, among, goal, random_seed)
+        return next_triplets_table(self._view, n, among, goal, random_seed)

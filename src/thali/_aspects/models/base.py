@@ -23,7 +23,6 @@ from .engines import BY_CHAINS
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
     from thali._data.pairs.parts import LeftPair
     from thali._data.similarities import Similarities
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from thali._posterior.dependence import Dependence
     from thali._trees.tree import Tree
 
+    from ..answers.data_answers import DataAnswers
     from ..answers.matched_features import Matched
 
 
@@ -44,6 +44,15 @@ class LatentFeatures(RunByChains):
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": BY_CHAINS}
     _matrix: ClassVar[str] = ""  # the kind of data that a plain matrix is taken for
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.open"
+    _VIEW = Posterior
+
+    @property
+    def _data_answers(self) -> "DataAnswers":
+        """What is answered because of the data and the people, made once."""
+        from ..answers.data_answers import answers_of
+
+        posterior = self._view
+        return self._once("answers", lambda: answers_of(posterior))
 
     def _parts(self, data: Any) -> dict[str, Any]:
         raise NotImplementedError
@@ -167,11 +176,11 @@ class LatentFeatures(RunByChains):
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
         data = self._as_data(data)
-        return self._population(data).replicates(self.posterior_, data, self._parts(data), rng)
+        return self._population(data).replicates(self._view, data, self._parts(data), rng)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
         data = self._as_data(data)
-        return self._population(data).observed(self.posterior_, data, self._parts(data))
+        return self._population(data).observed(self._view, data, self._parts(data))
 
     def _evidence_of(self, data: Any, how: EvidenceRun) -> LogEvidence:
         return self._population(data).evidence_of(self, data, how)
@@ -200,9 +209,7 @@ class LatentFeatures(RunByChains):
         NotFittedError
             Before `fit`.
         """
-        from ..answers.data_answers import answers_of
-
-        return answers_of(self._fitted()).quantities(self._fitted())
+        return self._data_answers.quantities()
 
     def _judged_rows(self) -> "pandas.DataFrame":
         """The rows of the summary that chains are judged by, and what they are judged by besides; made once."""
@@ -214,20 +221,15 @@ class LatentFeatures(RunByChains):
 
         from thali._posterior.summary import summary_table
 
-        from ..answers.data_answers import answers_of
-
-        tree = self._fitted()
-        summary, answers = self.summary(), answers_of(tree)
-        judged: Any = summary[[answers.judges(tree, name) for name in summary.index]]
-        if more := answers.judged_besides(tree):
+        summary, answers = self.summary(), self._data_answers
+        judged: Any = summary[[answers.judges(name) for name in summary.index]]
+        if more := answers.judged_besides():
             judged = pd.concat([judged, summary_table(more)])
         judged.attrs.update(summary.attrs)
         return judged
 
     def _advice(self) -> "Advice":
-        from ..answers.data_answers import answers_of
-
-        return answers_of(self._fitted()).advice(self._fitted())
+        return self._data_answers.advice()
 
     def summary(self) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
@@ -294,12 +296,10 @@ class LatentFeatures(RunByChains):
         ArgumentError
             If min_probability or similar is out of its range.
         """
-        from ..answers.data_answers import answers_of
         from ..answers.features import owners_drawn, place_in_tree
 
-        tree = self._fitted()
-        table = answers_of(tree).features(tree, min_probability, similar, self._matched)
-        table.attrs |= owners_drawn(tree)
+        table = self._data_answers.features(min_probability, similar, self._matched)
+        table.attrs |= owners_drawn(self._view)
         if prior_tree := self._tree():
             table.insert(0, "place", place_in_tree(table["members"], prior_tree))
         return table
@@ -327,14 +327,13 @@ class LatentFeatures(RunByChains):
         ArgumentError
             If min_probability or similar is out of its range.
         """
-        from ..answers.features import word_of
         from ..answers.matched_features import matched_table, membership_table
 
         found = self._matched(similar, min_probability)
-        table = membership_table(self._fitted(), found)
-        features = matched_table(self._fitted(), found)
+        table = membership_table(self._view, found)
+        features = matched_table(self._view, found)
         names = [name for name in ("probability", "weight", "converged") if name in features]
-        table.attrs |= {name: features[name].tolist() for name in names} | {"word": word_of(self._fitted())}
+        table.attrs |= {name: features[name].tolist() for name in names} | {"word": self._view.facts.word}
         return table
 
     def option_similarity(self) -> "pandas.DataFrame":
@@ -364,7 +363,7 @@ class LatentFeatures(RunByChains):
         """
         from ..answers.options import similarity_table
 
-        return similarity_table(self._fitted())
+        return similarity_table(self._view)
 
     def predict_left_out(self, part: "LeftPair | Similarities") -> Any:
         """What every draw predicts for data that the model was fitted without, as scores of left-out data need it.
@@ -480,7 +479,7 @@ class LatentFeatures(RunByChains):
     @property
     def groups_(self) -> tuple[str, ...]:
         """The names of the groups of people that the model was fitted to; () if it was to one."""
-        return Posterior(self._fitted()).groups
+        return self._view.groups
 
     def of_group(self, name: Any) -> Self:
         """The fitted model of one group, which answers whatever a model of one group does: check, ranks, pictures.
@@ -504,29 +503,23 @@ class LatentFeatures(RunByChains):
         ArgumentError
             If there is no such group.
         """
-        from ..answers.groups import tree_of_group
-
         name = str(name)
         if self.groups_ and name not in self.groups_:
             known = ", ".join(map(repr, self.groups_[:10])) + (", ..." if len(self.groups_) > 10 else "")
             raise ArgumentError(f"There is no group {name!r}; the groups are {known}.{suggest(name, self.groups_)}")
-        return self._of_part(tree_of_group(self._fitted(), name), f"group {name}")
+        return self._of_part(self._view.of_group(name), f"group {name}")
 
-    def _of_part(self, tree: "xarray.DataTree", what: str) -> Self:
+    def _of_part(self, posterior: Posterior, what: str) -> Self:
         """The model with the posterior of some of the people, which cannot go on drawing."""
         made = copy.copy(self)
         vars(made).pop("_state_", None)
-        vars(made).pop("_summarised", None)
-        made.posterior_ = tree
+        made.posterior_ = posterior.tree
         made.fitted_to_ = f"{self.fitted_to_}; {what}"
         return made
 
     def _matched(self, similar: float, min_probability: float) -> "Matched":
-        """The matched features; the last ones are kept."""
+        """The matched features, made once."""
         from ..answers.matched_features import matched_features
 
         wanted = similar, min_probability
-        kept = vars(self).get("_last_matched", (None, None, None))
-        if kept[0] is not self._fitted() or kept[1] != wanted:
-            kept = self._last_matched = self._fitted(), wanted, matched_features(self._fitted(), *wanted)
-        return kept[2]
+        return self._once(("matched", *wanted), lambda: matched_features(self._view, *wanted))

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Self
 from thali._inference.chains import checked_run
 from thali._model.base import Job
 from thali._posterior.dependence import INDEPENDENT
-from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
 from .base import LatentFeatures
@@ -35,7 +34,7 @@ class ChoiceAnswers(LatentFeatures):
         from ..answers.kind import of_choices
         from ..answers.options import unique_weights_table
 
-        return unique_weights_table(of_choices(self._fitted(), "unique_weights"))
+        return unique_weights_table(of_choices(self._view, "unique_weights"))
 
     def scores(self, by: Any = None, random_seed: Any = 0, none: str | None = None) -> "pandas.DataFrame":
         r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report them.
@@ -93,7 +92,7 @@ class ChoiceAnswers(LatentFeatures):
         """
         from ..answers.scores import scores_table
 
-        return scores_table(self._fitted(), by, none, random_seed)
+        return scores_table(self._view, by, none, random_seed)
 
     @property
     def covariates_(self) -> tuple[str, ...]:
@@ -145,9 +144,9 @@ class ChoiceAnswers(LatentFeatures):
         from ..answers.kind import of_choices
         from ..answers.options import ranks_table
 
-        tree = self._fitted()
-        has_common = Posterior(tree).common_worth is not None
-        return ranks_table(tree if has_common else of_choices(tree, "ranks"), every_rank)
+        posterior = self._view
+        has_common = posterior.common_worth is not None
+        return ranks_table(posterior if has_common else of_choices(posterior, "ranks"), every_rank)
 
     def predict_proba(
         self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Mapping[str, Any] | None = None
@@ -195,7 +194,7 @@ class ChoiceAnswers(LatentFeatures):
 
             if not self._engine.draws:
                 raise without_columns()
-            return predicted_of_population(self._fitted(), sets, return_se, covariates, respondent)
+            return predicted_of_population(self._view, sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
@@ -298,9 +297,8 @@ class ChoiceAnswers(LatentFeatures):
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
-        from ..answers.data_answers import answers_of
 
-        return answers_of(self._fitted()).check(self._fitted(), random_seed)
+        return self._data_answers.check(random_seed)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -357,7 +355,7 @@ class ChoiceAnswers(LatentFeatures):
         """
         from ..answers.next_question import next_pairs_table
 
-        return next_pairs_table(self._fitted(), n, among, goal, random_seed)
+        return next_pairs_table(self._view, n, among, goal, random_seed)
 
     def next_sets(
         self, size: int = 3, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -385,7 +383,7 @@ class ChoiceAnswers(LatentFeatures):
         """
         from ..answers.next_question import next_sets_table
 
-        return next_sets_table(self._fitted(), size, n, among, goal, random_seed)
+        return next_sets_table(self._view, size, n, among, goal, random_seed)
 
     def update(
         self, new_data: Any, draws: int | None = None, cores: int | None = None, progressbar: bool = False
@@ -436,7 +434,7 @@ class ChoiceAnswers(LatentFeatures):
             raise ArgumentError("update requires a fit that draws from the posterior; fit to all the data instead.")
         refuse_changed(self)
         self._population(self._state_.source).refuse_update()
-        dependence = Posterior(self.posterior_).dependence
+        dependence = self._view.dependence
         if dependence is not None and dependence.model != INDEPENDENT:
             raise ArgumentError(
                 "The chains cannot be updated with ",

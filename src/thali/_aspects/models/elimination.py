@@ -201,9 +201,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; segments are of people of whom each has weights of their own; one option stands for none."""
         if settings.none is not None:
-            from ..answers.individuals import labels_of, place_of
+            from ..answers.individuals import place_of
 
-            place_of(settings.none, labels_of(self.posterior_) if self._is_fitted() else data.labels)
+            place_of(settings.none, self._view.labels if self._is_fitted() else data.labels)
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
                 from ..answers.individuals import no_individuals
@@ -344,7 +344,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
             Before `fit`.
         """
         table = super().features(min_probability, similar)
-        names = names_of(self.aspects, self._fitted()["posterior"].dataset["option"].values)
+        names = names_of(self.aspects, self._view.labels)
         if names and similar is None:
             table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])
         return table

@@ -13,7 +13,6 @@ from thali._model.engine import Chains, Prepared
 from thali._model.sampling import Sampling
 from thali._people.populations import ADJUSTED, INDEPENDENT, refuse_without_chains
 from thali._posterior.dependence import Dependence
-from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
 
 from ..answers.stored_layout import TEMPERED_LATER
@@ -63,62 +62,53 @@ class ByChains(Chains):
         return replace(sampling, quicker=model._quicker(source))
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
-        found, dependence = self.agreement(model), Posterior(model._fitted()).dependence
+        found, dependence = self.agreement(model), model._view.dependence
         return replace(found, people=None if dependence is None else dependence.warning)
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from ..answers.fit_quality import noise_sentence, swap_sentence
 
         yield from super().outcome(model, job)
-        if sentence := swap_sentence(model.posterior_):
+        if sentence := swap_sentence(model._view):
             yield ConvergenceWarning(sentence)
-        if sentence := noise_sentence(model.posterior_, "sigma_scores_" in vars(model)):
+        if sentence := noise_sentence(model._view, "sigma_scores_" in vars(model)):
             yield DataWarning(sentence)
 
     def options_of_fit(self, model: Any) -> list[str]:
         """The options of the fit; [] where its data have none."""
-        posterior = model._fitted()["posterior"].dataset
-        return [str(label) for label in posterior["option"].values] if "option" in posterior.coords else []
+        return model._view.labels
 
     def lapse(self, model: Any) -> float:
         """The probability of choosing at random that the fit used."""
-        return float(model._fitted()["constant_data"].dataset["lapse"])
+        return model._view.lapse
 
     def covariates(self, model: Any) -> tuple[str, ...]:
         """The covariates of comparisons and of options that the fit used."""
-        from ..draws.covariates import names_in
-
-        return names_in(model._fitted())
+        return model._view.covariates
 
     def covariate_effects(self, model: Any) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
         from ..draws.covariates import effects_table
 
-        return effects_table(model._fitted())
+        return effects_table(model._view)
 
     def predict_proba(self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
         """Posterior mean choice probabilities, lapse included."""
-        from ..answers.data_answers import answers_of
-
-        return answers_of(model._fitted()).predicted(model._fitted(), sets, return_se, covariates)
+        return model._data_answers.predicted(sets, return_se, covariates)
 
     def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie."""
-        from ..answers.data_answers import answers_of
-
-        return answers_of(model._fitted()).outcomes(model._fitted(), pairs, covariates)
+        return model._data_answers.outcomes(pairs, covariates)
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        from ..answers.data_answers import answers_of
+        from ..answers.predict import predicted_left_out
 
-        return answers_of(model._fitted()).left_out(model._fitted(), part)
+        return predicted_left_out(model._view, part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, of whom nothing else is known."""
-        from ..answers.data_answers import answers_of
-
-        return answers_of(model._fitted()).log_predictive(model._fitted(), choices)
+        return model._data_answers.log_predictive(choices)
 
 
 class Laplace(ByChains):
@@ -160,7 +150,7 @@ class Point(ByChains):
     def convergence(self, model: Any) -> "ConvergenceCheck":
         from ..answers.fit_quality import point_convergence
 
-        return point_convergence(model._fitted())
+        return point_convergence(model._view)
 
 
 def sampling_of_parts(

@@ -11,7 +11,6 @@ from .base import LatentFeatures
 
 if TYPE_CHECKING:
     import pandas
-    import xarray
 
 
 class KindAnswers(LatentFeatures):
@@ -19,14 +18,14 @@ class KindAnswers(LatentFeatures):
 
     people: Any
 
-    def _of_kinds(self, what: str) -> "xarray.DataTree":
+    def _of_kinds(self, what: str) -> Posterior:
         """Return the posterior; an ArgumentError names what was asked for if the model has no classes."""
-        tree = self._fitted()
-        if Posterior(tree).kinds is None:
+        posterior = self._view
+        if not posterior.has_classes:
             raise ArgumentError(
                 f"{what} requires a model with latent classes; refit with ", Setting("people", LatentClasses(2)), "."
             )
-        return tree
+        return posterior
 
     def same_class(self) -> "pandas.DataFrame":
         """Return the posterior probability that two respondents are in the same class.
@@ -125,15 +124,13 @@ class KindAnswers(LatentFeatures):
         ArgumentError
             If the model has no `LatentClasses`, or not so many.
         """
-        from ..answers.class_order import number_of_classes
-        from ..answers.groups import tree_of_group
         from ..answers.kinds_of_people import as_groups
 
-        tree = self._of_kinds("of_class")
-        number, most = whole("number", number, 1), number_of_classes(tree)
+        posterior = self._of_kinds("of_class")
+        number, most = whole("number", number, 1), posterior.most_classes
         if number > most:
             raise ArgumentError(f"There is no class {number}; classes are numbered from 1 to {most}.")
-        return self._of_part(tree_of_group(as_groups(tree), str(number)), f"class {number}")
+        return self._of_part(as_groups(posterior).of_group(str(number)), f"class {number}")
 
     def check(self, random_seed: Any = None) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model draws.
@@ -158,7 +155,7 @@ class KindAnswers(LatentFeatures):
         ArgumentError
             Of the model of one class, whose respondents are not known.
         """
-        if isinstance(self.people, LatentClasses) and Posterior(self._fitted()).kinds is None:
+        if isinstance(self.people, LatentClasses) and not self._view.has_classes:
             raise ArgumentError(
                 "The check covers all respondents together, because class membership is unknown; call it on the whole"
                 " model."

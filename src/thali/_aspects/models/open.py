@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._model.saved import NotSaved
+from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import columns_of
@@ -130,7 +131,7 @@ class LatentFeatureModel(ChoiceAnswers):
             If the data have other labels.
         """
 
-        return prediction_mean(self._fitted(), self.likelihood, self._data_of_fit() if data is None else data)
+        return prediction_mean(self._view, self.likelihood, self._data_of_fit() if data is None else data)
 
     def _tree(self) -> "Tree | None":
         from ..priors.phylogenetic import PhylogeneticBuffet
@@ -150,16 +151,16 @@ class LatentFeatureModel(ChoiceAnswers):
 # Predictions of a likelihood of the user: the mean over draws of the function that the user gave ---------------------
 
 
-def prediction_mean(tree: Any, likelihood: Any, data: Any) -> np.ndarray:
+def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndarray:
     """The posterior mean of `predict` for these data."""
     if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
         raise ArgumentError(
             "predict requires a custom likelihood with a function: Custom(..., predict=function of (data, features,"
             " weights)). Files do not contain functions, so pass it again after load, or use predict_proba."
         )
-    observed, posterior = likelihood.observed(data), tree["posterior"].dataset
-    if observed.labels != tuple(map(str, posterior["option"].values)):
+    observed = likelihood.observed(data)
+    if observed.labels != tuple(posterior.labels):
         raise DataError("predict requires data with the labels of the fit, in the same order.")
-    own = {name: posterior[name].values.ravel() for name in likelihood.parameters}
-    found = predicted_by_draws(likelihood, observed, columns_of(tree), own)
+    own = {name: values.ravel() for name, values in posterior.parameters.items()}
+    found = predicted_by_draws(likelihood, observed, columns_of(posterior), own)
     return np.mean(found, axis=0)

@@ -47,7 +47,7 @@ class PeopleAnswers(LatentFeatures):
         """
         from ..answers.individuals import of_everybody, person_table
 
-        return person_table(of_everybody(self._fitted(), "individuals"))
+        return person_table(of_everybody(self._view, "individuals"))
 
     def respondent_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""By how much a unit of each column of people changes their weights, of `Individuals(by=...)`.
@@ -82,7 +82,7 @@ class PeopleAnswers(LatentFeatures):
         """
         from ..answers.slopes import effects_table
 
-        return effects_table(self._fitted(), between("ci", ci, "the probability of an interval"))
+        return effects_table(self._view, between("ci", ci, "the probability of an interval"))
 
 
 class ChooserAnswers(HasSegments, PeopleAnswers):
@@ -145,10 +145,10 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
 
         from ..answers.individuals import of_everybody, reached_by, uneven_spread
 
-        tree = of_everybody(self._fitted(), "reach")
-        reaches, labels = reached_by(tree, none)
+        posterior = of_everybody(self._view, "reach")
+        reaches, labels = reached_by(posterior, none)
         table = reach_table(reaches, labels, size, top, random_seed)
-        spread = uneven_spread(tree, random_seed)
+        spread = uneven_spread(posterior, random_seed)
         if spread is not None:
             warn(
                 EstimateWarning(
@@ -163,4 +163,4 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
     def _preferences(self) -> "Preferences":
         from ..answers.individuals import of_everybody, preferences_of_people
 
-        return preferences_of_people(of_everybody(self._fitted(), "segments"))
+        return preferences_of_people(of_everybody(self._view, "segments"))

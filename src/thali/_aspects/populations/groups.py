@@ -10,9 +10,8 @@ import numpy as np
 
 from thali._compile.jit import kernel, scalar
 from thali._data.groups import GroupedData
-from thali._data.kinds import OF_GROUPS
 from thali._model.evidence import EvidenceRun
-from thali._model.prior_sample import PriorSample, predictive_group, stacked
+from thali._model.prior_sample import PriorSample
 from thali._people.columns import Covariates, covariates_of
 from thali._people.populations import ADJUSTED, COMMON, EACH_SPREAD, SIMILAR, Groups, Individuals, unknown_respondents
 from thali._posterior.dependence import of_one_person
@@ -20,8 +19,7 @@ from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..answers.groups import columns_of_group, group_tree, tree_of_group
-from ..answers.kind import of_kind
+from ..answers.groups import columns_of_group, group_posterior
 from ..answers.population import with_kappas, with_population
 from ..answers.slopes import with_slopes
 from ..draws.tree import KeptDraws
@@ -53,7 +51,7 @@ from .groups_chain import (
     groups_of,
     start_of,
 )
-from .one import Parts, Population, joined, observed_by, replicates
+from .one import Parts, Population, joined, observed_by, replicates, simulated_sample
 
 if TYPE_CHECKING:
     import xarray
@@ -81,28 +79,31 @@ class SeveralGroups(Population):
         return build_group_task(data, draws, tune, thin, self.weights, self.noun, **parts)
 
     def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
+        return self._posterior(draws, data, parts, task, attrs).tree
+
+    def _posterior(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> Posterior:
+        """The view of the posterior of these draws of a task."""
         model = task.model
         of_task = {"learned_alpha": model.learn_alpha, "similar": model.similar, "persons": model.persons}
-        return group_tree(draws, data, parts["likelihood"], **of_task, attrs=attrs)
+        return group_posterior(draws, data, parts["likelihood"], **of_task, attrs=attrs)
 
     def prior_sample(self, data: Any, parts: Parts, rngs: Sequence[np.random.Generator]) -> "PriorSample":
         task = self.task(data, 1, 0, None, parts)
         return sample_groups(
-            task, parts["likelihood"], data, rngs, lambda drawn: self.tree([drawn], data, parts, task, {})
+            task, parts["likelihood"], data, rngs, lambda drawn: self._posterior([drawn], data, parts, task, {})
         )
 
     def replicates(
-        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
+        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
 
-        return replicates_of_groups(tree, parts["likelihood"], data, rng)
+        return replicates_of_groups(posterior, parts["likelihood"], data, rng)
 
-    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
+    def observed(self, posterior: Posterior, data: Any, parts: Parts) -> dict[str, np.ndarray]:
 
-        known = tree["posterior"].dataset
-        if data.names != Posterior(tree).groups or [*data.labels] != [*map(str, known["option"].values)]:
+        if data.names != posterior.groups or [*data.labels] != posterior.labels:
             return {}
-        return observed_by_groups(tree, parts["likelihood"], data)
+        return observed_by_groups(posterior, parts["likelihood"], data)
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
 
@@ -164,15 +165,15 @@ class EveryPerson(SeveralGroups):
         """What is known of everybody that their weights depend on."""
         return covariates_of(self.people.by, data.people, len(data))
 
-    def tree(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> "xarray.DataTree":
-        tree = super().tree(draws, data, parts, task, attrs)
+    def _posterior(self, draws: Any, data: Any, parts: Parts, task: Any, attrs: Mapping[str, Any]) -> Posterior:
+        posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
-            tree = with_slopes(tree, draws, self._known(data))
+            posterior = with_slopes(posterior, draws, self._known(data))
         if self.people.spread == EACH_SPREAD:
-            tree = with_kappas(tree, draws)
-        if not of_kind(OF_GROUPS[Posterior(tree).data_kind]).of_choices:
-            return tree
-        return with_population(tree, draws, len(data), float(parts["likelihood"].lapse))
+            posterior = with_kappas(posterior, draws)
+        if not posterior.facts.of_choices:
+            return posterior
+        return with_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         refuse_sensitivity(how)
@@ -274,7 +275,7 @@ def sample_groups(
     likelihood: Any,
     groups: GroupedData,
     rngs: Sequence[np.random.Generator],
-    tree_of_draws: Callable[[ChainDraws], "xarray.DataTree"],
+    posterior_of_draws: Callable[[ChainDraws], Posterior],
 ) -> PriorSample:
     """Features, weights and parameters of all groups, and data simulated at each of them."""
     drawn, new = [], []
@@ -282,19 +283,9 @@ def sample_groups(
         one = _one_draw(task, likelihood, groups, rng)
         drawn.append(one)
         new.append([_new_data(likelihood, one, g, data, rng) for g, data in enumerate(groups.data)])
-    tree = tree_of_draws(joined(drawn))
-    observed, prior = tree["observed_data"].to_dataset(), tree["posterior"].to_dataset()
-    prior["log_likelihood"] = stacked([sum(each.log_likelihood for each in parts) for parts in new])
-    prior["log_likelihood"].attrs["description"] = "of the data simulated at the same draw, natural logarithm"
-    simulated = {
-        name: np.asarray([np.concatenate([each.observed[name] for each in parts]) for parts in new])[None]
-        for name in map(str, observed.data_vars)
-    }
-    predictive = predictive_group(observed, prior, simulated)
-    fixed = {name: tree[name].to_dataset() for name in ("observed_data", "constant_data")}
     each_new = (dict(zip(groups.names, (each.data for each in parts), strict=True)) for parts in new)
     data = [(GroupedData(by_name, groups.people),) for by_name in each_new]
-    return PriorSample(prior, predictive, data, fixed, Posterior(tree).latent)
+    return simulated_sample(posterior_of_draws(joined(drawn)), new, data)
 
 
 def _new_data(likelihood: Any, drawn: ChainDraws, g: int, data: Any, rng: np.random.Generator) -> Any:
@@ -338,16 +329,16 @@ def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.nda
 
 
 def replicates_of_groups(
-    tree: "xarray.DataTree", likelihood: Any, groups: GroupedData, rng: np.random.Generator
+    posterior: Posterior, likelihood: Any, groups: GroupedData, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """As `replicates`, one group after the other."""
-    each = [replicates(tree_of_group(tree, name), likelihood, data, rng) for name, data in groups.items()]
+    each = [replicates(posterior.of_group(name), likelihood, data, rng) for name, data in groups.items()]
     return {name: np.concatenate([arrays[name] for arrays in each], axis=2) for name in each[0]}
 
 
-def observed_by_groups(tree: "xarray.DataTree", likelihood: Any, groups: GroupedData) -> dict[str, np.ndarray]:
+def observed_by_groups(posterior: Posterior, likelihood: Any, groups: GroupedData) -> dict[str, np.ndarray]:
     """As `observed_by`, one group after the other."""
-    each = [observed_by(tree_of_group(tree, name), likelihood, data) for name, data in groups.items()]
+    each = [observed_by(posterior.of_group(name), likelihood, data) for name, data in groups.items()]
     return {name: np.concatenate([arrays[name] for arrays in each]) for name in each[0]} if all(each) else {}
 
 

@@ -10,6 +10,7 @@ from thali._compile.jit import kernel
 from thali._data.choices import Choices
 from thali._inference.arrays import Arrays
 from thali._people.populations import LatentClasses, unknown_respondents
+from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
 from ..answers.groups import columns_of_group
@@ -68,11 +69,11 @@ class UnknownKinds(Population):
         raise _no_simulation()
 
     def replicates(
-        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
+        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         raise _no_simulation()
 
-    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
+    def observed(self, posterior: Posterior, data: Any, parts: Parts) -> dict[str, np.ndarray]:
         raise _no_simulation()
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":

@@ -69,12 +69,12 @@ class Population(ABC):
 
     @abstractmethod
     def replicates(
-        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
+        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
         """New data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
 
     @abstractmethod
-    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
+    def observed(self, posterior: Posterior, data: Any, parts: Parts) -> dict[str, np.ndarray]:
         """What `observed_data` would hold after a fit to these data; nothing if they have another design."""
 
     @abstractmethod
@@ -117,16 +117,16 @@ class One(Population):
         return sample_features(self.task(data, 1, 0, None, parts), parts["likelihood"], data, rngs)
 
     def replicates(
-        self, tree: "xarray.DataTree", data: Any, parts: Parts, rng: np.random.Generator
+        self, posterior: Posterior, data: Any, parts: Parts, rng: np.random.Generator
     ) -> dict[str, np.ndarray]:
 
-        return replicates(tree, parts["likelihood"], data, rng)
+        return replicates(posterior, parts["likelihood"], data, rng)
 
-    def observed(self, tree: "xarray.DataTree", data: Any, parts: Parts) -> dict[str, np.ndarray]:
+    def observed(self, posterior: Posterior, data: Any, parts: Parts) -> dict[str, np.ndarray]:
 
-        if tuple(map(str, data.labels)) != tuple(map(str, tree["posterior"].dataset["option"].values)):
+        if [*map(str, data.labels)] != posterior.labels:
             return {}
-        return observed_by(tree, parts["likelihood"], data)
+        return observed_by(posterior, parts["likelihood"], data)
 
     def evidence(self, data: Any, parts: Parts, how: "EvidenceRun") -> "LogEvidence":
         from .evidence import constant_of, run_ladders, sensitivity_of, task_of
@@ -170,25 +170,23 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
 # Data simulated at every draw of a posterior, by the likelihood itself -----------------------------------------------
 
 
-def replicates(tree: "xarray.DataTree", likelihood: Any, data: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
+def replicates(posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Arrays (chain, draw, ...) under the names of the group observed_data."""
-    columns, own = as_drawn(tree), own_draws(tree, likelihood.parameters)
+    columns, own = as_drawn(posterior), own_draws(posterior, likelihood.parameters)
     drawn = [
         likelihood.new_data(columns.at(draw), {name: values[draw] for name, values in own.items()}, data, rng).observed
         for draw in range(columns.n_draws)
     ]
-    shape = tree["posterior"].sizes["chain"], tree["posterior"].sizes["draw"]
     arrays = {name: np.asarray([each[name] for each in drawn]) for name in drawn[0]}
-    return {name: values.reshape(*shape, *values.shape[1:]) for name, values in arrays.items()}
+    return {name: values.reshape(*posterior.shape, *values.shape[1:]) for name, values in arrays.items()}
 
 
-def observed_by(tree: "xarray.DataTree", likelihood: Any, data: Any) -> dict[str, np.ndarray]:
+def observed_by(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
     """What the group observed_data of a fit to these data holds; nothing if they have another design."""
-    own = {name: values[:1] for name, values in own_draws(tree, likelihood.parameters).items()}
-    part = likelihood.posterior_part(as_drawn(tree).at(0), own, data, (1, 1), False)
-    known = tree["constant_data"].dataset
+    own = {name: values[:1] for name, values in own_draws(posterior, likelihood.parameters).items()}
+    part = likelihood.posterior_part(as_drawn(posterior).at(0), own, data, (1, 1), False)
     for name, constant in part.constants.items():
-        if not np.array_equal(known[name].values, constant[1] if isinstance(constant, tuple) else constant):
+        if not np.array_equal(posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant):
             return {}
     return {name: np.asarray(values) for name, (_, values) in part.observed.items()}
 
@@ -203,15 +201,22 @@ def sample_features(task: "Task", likelihood: Any, data: Any, rngs: Sequence[np.
         one = _one_draw(task, likelihood, data, rng)
         drawn.append(one)
         new.append(likelihood.new_data(columns_of_chains([one], 1), {k: v[0] for k, v in one.extra.items()}, data, rng))
-    tree = to_datatree([joined(drawn)], data, likelihood, learned_alpha=task.model.learn_alpha)
-    observed = tree["observed_data"].to_dataset()
-    prior = tree["posterior"].to_dataset()
-    prior["log_likelihood"] = stacked([each.log_likelihood for each in new])
-    prior["log_likelihood"].attrs["description"] = "of the data simulated at the same draw, natural logarithm"
-    simulated = {name: np.asarray([each.observed[name] for each in new])[None] for name in map(str, observed.data_vars)}
+    posterior = Posterior(to_datatree([joined(drawn)], data, likelihood, learned_alpha=task.model.learn_alpha))
+    return simulated_sample(posterior, [[each] for each in new], [(each.data,) for each in new])
+
+
+def simulated_sample(posterior: Posterior, new: Sequence[Sequence[Any]], data: Sequence[tuple[Any]]) -> PriorSample:
+    """Draws from the prior, and the new data of all groups that were simulated at each; `data`: as `fit` takes them."""
+    observed, (dims, logs) = posterior.observed, stacked([sum(each.log_likelihood for each in parts) for parts in new])
+    described = {"description": "of the data simulated at the same draw, natural logarithm"}
+    prior = posterior.draws.assign(log_likelihood=(dims, logs, described))
+    simulated = {
+        name: np.asarray([np.concatenate([each.observed[name] for each in parts]) for parts in new])[None]
+        for name in map(str, observed.data_vars)
+    }
     predictive = predictive_group(observed, prior, simulated)
-    fixed = {name: tree[name].to_dataset() for name in ("observed_data", "constant_data")}
-    return PriorSample(prior, predictive, [(each.data,) for each in new], fixed, Posterior(tree).latent)
+    fixed = {"observed_data": observed, "constant_data": posterior.fixed}
+    return PriorSample(prior, predictive, data, fixed, posterior.latent)
 
 
 def _one_draw(task: "Task", likelihood: Any, data: Any, rng: np.random.Generator) -> ChainDraws:

@@ -188,6 +188,11 @@ class HasReportedRows:
 
     _fitted: Any  # () -> the posterior
 
+    if TYPE_CHECKING:
+
+        @property
+        def _view(self) -> Any: ...
+
     def quantities(self) -> dict[str, np.ndarray]:
         """Shares of levels among choices, and level effects, draw by draw.
 
@@ -201,7 +206,7 @@ class HasReportedRows:
         NotFittedError
             Before `fit`.
         """
-        return reported_rows(self._fitted()["posterior"].dataset)
+        return reported_rows(self._view.draws)
 
 
 def reported_rows(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:

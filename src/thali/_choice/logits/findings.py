@@ -62,7 +62,7 @@ def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
         both = model.attention_by_scale(settings.attention_scale, settings.ci)
         table = table.join(both[[f"{name}_other" for name in _SHOWN]])
         table.attrs.update(both.attrs)
-    close = close_to_zero(model._fitted()["posterior"].dataset, model._population())
+    close = close_to_zero(model._view.draws, model._population())
     notes = [
         phrase(ENGLISH, "attention.alike", source=Cite("hess2013")),
         *([phrase(ENGLISH, "attention.close", named=listed(close))] if close else []),
@@ -141,13 +141,13 @@ def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
 
 def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
     """How far standard deviations among people lean on their prior, if they do."""
-    tree, scale = model._fitted(), model._scale_
+    posterior, scale = model._view, model._scale_
     prior = model._prior(len(scale.names))
-    smaller = 1.0 - 0.5 ** felt_prior(tree["posterior"].dataset, scale, prior.df, prior.scale)
+    smaller = 1.0 - 0.5 ** felt_prior(posterior.draws, scale, prior.df, prior.scale)
     if smaller.max() < _FELT:
         return ()
-    people = tree["posterior"].sizes["respondent"]
-    tasks = number(tree["observed_data"]["chosen"].size / people)
+    people = posterior.draws.sizes["respondent"]
+    tasks = number(posterior.observed["chosen"].size / people)
     facts = {"people": f"{people:,}", "tasks": tasks, "name": scale.names[int(smaller.argmax())]}
     share = f"{100 * smaller.max():.0f}"
     setting = Setting("prior_scale", float(f"{0.5 * prior.scale:.3g}"), passed="scale")

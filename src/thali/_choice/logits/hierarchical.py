@@ -265,16 +265,14 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return {"draws": 1000}
 
     def _answers(self) -> Facts:
-        many = self.posterior_["posterior"]["beta"].size > MAX_EXACT
+        many = self._view.draws["beta"].size > MAX_EXACT
         files = ("files", f"hold tastes of people to {BITS_IN_FILES} bits, and no pointwise log-likelihoods")
         return *super()._answers(), *measured_facts(self._coding_, self.scheme_), *((files,) if many else ())
 
     def _attributes_for_file(self) -> dict[str, Any]:
         found = super()._attributes_for_file()
-        tree = found.get("posterior_")
-        if (
-            tree is not None and tree["posterior"]["beta"].size > MAX_EXACT
-        ):  # log-likelihoods follow from tastes and data
+        if self._view.draws["beta"].size > MAX_EXACT:  # log-likelihoods follow from tastes and data
+            tree = found["posterior_"]
             kept = {name: node.to_dataset() for name, node in tree.children.items() if name != "log_likelihood"}
             found["posterior_"] = tree_of(kept, tree.attrs)
         return found
@@ -311,7 +309,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return {"chosen": data.chosen} if tuple(data.respondents) == tuple(self._respondents_) else {}
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        beta = self.posterior_["posterior"].dataset["beta"].values
+        beta = self._view.draws["beta"].values
         return drawn_choices(beta, tasks_of(experiment(data, self.constants), self._coding_), data.first_task, rng)
 
     def _coding_of(self, data: "ChoiceExperiment") -> "Coding":
@@ -371,7 +369,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         Gilbride, Allenby & Brazell (2006), Models for heterogeneous variable selection; Hess, Stathopoulos, Campbell,
         O'Neill & Caussade (2013), It's not that I don't care, I just don't care very much.
         """
-        posterior = self._fitted()["posterior"].dataset
+        posterior = self._view.draws
         ci = between("ci", ci, "the probability of an interval")
         if self._attention is None:
             raise ArgumentError(
@@ -457,11 +455,11 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         """
         from thali._posterior.summary import summary_table
 
-        return summary_table(quantities_of(self._fitted()))
+        return summary_table(quantities_of(self._view))
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
-        beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
+        beta, data = self._view.draws["beta"].values, self._data_of_fit()
         if data is None:
             raise DataError("The check requires the data of the fit, which the model file does not contain; fit again.")
         flat = beta.reshape(1, -1, *beta.shape[2:])
@@ -470,7 +468,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
-        beta, data = self._fitted()["posterior"].dataset["beta"].values, self._data_of_fit()
+        beta, data = self._view.draws["beta"].values, self._data_of_fit()
         if data is None:
             raise DataError("Segments require the data of the fit, which the model file does not contain; fit again.")
         flat = beta.reshape(-1, *beta.shape[2:])
@@ -478,7 +476,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return of_tastes(flat[kept], self._coding_, data)
 
     def quantities(self) -> dict[str, np.ndarray]:
-        return super().quantities() | rates_of(self._fitted()["posterior"].dataset)
+        return super().quantities() | rates_of(self._view.draws)
 
     def summary(self) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence check judges.
@@ -532,16 +530,16 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         ArgumentError
             If `ci` is no probability.
         """
-        tree = self._fitted()
+        posterior = self._view
         matrix, found = read_new(self._coding_, self.scheme_, new, self._respondents_)
         rows = matrix, found.task_of_row, found.respondent_of_row
-        where = (tree["posterior"].dataset, self._population(), *rows, self._new_people_)
+        where = (posterior.draws, self._population(), *rows, self._new_people_)
         found = [mean_probabilities(*where), *([errors_of_probabilities(*where)] if return_se else [])]
         found += [] if ci is None else ends_of_probabilities(*where, ci=probability_of(ci))
         return tuple(found) if found[1:] else found[0]
 
     def _chooser(self) -> "LogitChooser":
-        posterior, data = self._fitted()["posterior"].dataset, self._data_of_fit()
+        posterior, data = self._view.draws, self._data_of_fit()
         if data is None:
             raise DataError(
                 "Individual results require the data of the fit, which the model file does not contain; fit again."
@@ -555,7 +553,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
 
     def _population(self) -> "Population":
-        posterior = self._fitted()["posterior"].dataset
+        posterior = self._view.draws
         names = [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
         attention = owning(names, self.scheme_.names, self._coding_)._replace(people=self._looking_)
         return Population(posterior, self._scale_, self._covariates_, attention)

@@ -10,6 +10,7 @@ import numpy as np
 from thali._inference.chains import recorded_of
 from thali._inference.seeds import root
 from thali._posterior.store import BITS
+from thali._posterior.view import PosteriorTree
 from thali.errors import Argument, ArgumentError
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
@@ -374,9 +375,9 @@ def tastes_of(posterior: "xarray.Dataset") -> list[str]:
     return json.loads(posterior["mean"].attrs[_TASTES])
 
 
-def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+def quantities_of(view: PosteriorTree) -> dict[str, np.ndarray]:
     """Mean and sd in the population of every taste, or of its logarithm, effects of covariates, and log_likelihood."""
-    posterior = tree["posterior"].dataset
+    posterior = view.draws
     names = tastes_of(posterior)
     means, variances = posterior["mean"].values, np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
     quantities = {f"mean[{name}]": means[..., k] for k, name in enumerate(names)}

@@ -11,6 +11,7 @@ from thali._model.bound import bounded
 from thali._model.prior_sample import PriorSample, predictive_group
 from thali._model.sampling import Sampling
 from thali._people.columns import Covariates
+from thali._posterior.view import PosteriorTree
 
 from ..coding import Coding
 from ..logit import probabilities, tasks_of
@@ -111,7 +112,7 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -
     """Posterior means, as fitted attributes."""
     import pandas
 
-    posterior = tree["posterior"].dataset
+    posterior = PosteriorTree(tree).draws
     over = ["chain", "draw"]
     beta = posterior["beta"]
     tastes = (beta if scale.price < 0 else beta.copy(data=scale.coefficients(beta.values))).mean(over)

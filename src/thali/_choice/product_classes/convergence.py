@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._posterior.summary import bulk_and_r_hat
+from thali._posterior.view import PosteriorTree
 
 if TYPE_CHECKING:
-    import xarray
+    pass
 
 INTERPRETABLE = 1.05  # R-hat of a or sigma up to which it can be interpreted
 _CERTAIN = 0.99  # probability of Student's t beyond which a gain counts
@@ -22,11 +23,11 @@ class Climb(NamedTuple):
     error: float  # standard error over chains
 
 
-def climb_of(tree: "xarray.DataTree") -> Climb | None:
+def climb_of(posterior: PosteriorTree) -> Climb | None:
     """Return the gain of chains that still climb towards the posterior; None for others."""
     from scipy.special import stdtrit
 
-    values = tree["posterior"].dataset["log_likelihood"].values
+    values = posterior.log_likelihood
     chains, quarter = len(values), values.shape[1] // 4
     if chains < 2 or quarter < _LEAST_DRAWS:
         return None
@@ -35,19 +36,18 @@ def climb_of(tree: "xarray.DataTree") -> Climb | None:
     return climb if climb.gain > max(_LEAST_GAIN, stdtrit(chains - 1, _CERTAIN) * climb.error) else None
 
 
-def parameter_r_hats(tree: "xarray.DataTree") -> np.ndarray:
+def parameter_r_hats(posterior: PosteriorTree) -> np.ndarray:
     """Return the R-hat of a and of sigma."""
-    posterior = tree["posterior"].dataset
-    return bulk_and_r_hat(np.stack([posterior["value_shape"].values, posterior["stability"].values]))[1]
+    return bulk_and_r_hat(np.stack([posterior.draws[name].values for name in ("value_shape", "stability")]))[1]
 
 
-def remarks_on(tree: "xarray.DataTree", agrees: bool) -> tuple[str, ...]:
+def remarks_on(posterior: PosteriorTree, agrees: bool) -> tuple[str, ...]:
     """Return sentences on predictions, and on a and sigma where their chains differ."""
     sentences = []
-    difference = float(tree["sample_stats"].dataset.get("prediction_difference", math.nan))
+    difference = float(posterior.stats.get("prediction_difference", math.nan))
     if math.isfinite(difference):
         sentences.append(f" Predictions of another run would differ by {difference:.3f} (root mean square).")
-    largest = float(parameter_r_hats(tree).max())
+    largest = float(parameter_r_hats(posterior).max())
     if largest > INTERPRETABLE:
         others = (
             "; they agree on shares, effects and predictions, which average over a and sigma"
@@ -58,9 +58,9 @@ def remarks_on(tree: "xarray.DataTree", agrees: bool) -> tuple[str, ...]:
     return tuple(sentences)
 
 
-def parameters_fact(tree: "xarray.DataTree") -> tuple[str, str]:
+def parameters_fact(posterior: PosteriorTree) -> tuple[str, str]:
     """Return the posterior means of a and sigma with their R-hat, or that these cannot be interpreted."""
-    posterior, r_hats = tree["posterior"].dataset, parameter_r_hats(tree)
-    means = ", ".join(f"{float(posterior[name].mean()):.2f}" for name in ("value_shape", "stability"))
+    r_hats = parameter_r_hats(posterior)
+    means = ", ".join(f"{float(posterior.draws[name].mean()):.2f}" for name in ("value_shape", "stability"))
     values = "not interpretable" if r_hats.max() > INTERPRETABLE else means
     return "a, sigma", f"{values} (R-hat {', '.join(f'{r_hat:.2f}' for r_hat in r_hats.tolist())})"

@@ -22,6 +22,7 @@ from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling, opened_job
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.evidence import LogEvidence
+from thali._posterior.view import PosteriorTree
 from thali.errors import (
     Argument,
     ArgumentError,
@@ -81,11 +82,11 @@ class ClassEngine(Chains):
         raise NotImplementedError
 
     def agreement(self, model: Any) -> ConvergenceCheck:
-        convergence, tree = super().agreement(model), model.posterior_
+        convergence = super().agreement(model)
         message = convergence.message
         if not convergence.agrees and (found := self.climbing(model)):
             convergence, message = replace(convergence, facts=convergence.facts | {"climb": found[0]}), found[1]
-        return replace(convergence, message=Message(*message.parts, *remarks_on(tree, convergence.agrees)))
+        return replace(convergence, message=Message(*message.parts, *remarks_on(model._view, convergence.agrees)))
 
     def climbing(self, model: Any) -> tuple[float, Message] | None:
         """The gain in log-likelihood of chains that have not arrived yet, and a sentence about it."""
@@ -93,7 +94,7 @@ class ClassEngine(Chains):
 
     def facts(self, model: Any) -> Facts:
         draws, first, *_ = super().facts(model)
-        return draws, first, parameters_fact(model.posterior_)
+        return draws, first, parameters_fact(model._view)
 
 
 class MarkovChains(ClassEngine):
@@ -108,7 +109,7 @@ class MarkovChains(ClassEngine):
         return model._job_of(model._sampling(data, run), str(data), remarks)
 
     def climbing(self, model: Any) -> tuple[float, Message] | None:
-        climb = climb_of(model.posterior_)
+        climb = climb_of(model._view)
         if climb is None:
             return None
         tune = int(model.posterior_.attrs["tune"])
@@ -428,7 +429,7 @@ class ProductClasses(Reports, RunByChains):
         refuse_unfinished(self)
         if not math.isfinite(self.log_evidence_):
             raise ArgumentError("This fit did not estimate the evidence; refit with ", Setting("method", "smc"), ".")
-        estimates = np.atleast_2d(trace_of(self.posterior_)["log_evidence"])[:, -1]
+        estimates = np.atleast_2d(trace_of(self._view)["log_evidence"])[:, -1]
         usable = self.evidence_sd_ <= USABLE
         sentence = (
             f"The {len(estimates)} groups agree: " if usable else "The log evidence is not usable: ",
@@ -458,7 +459,7 @@ class ProductClasses(Reports, RunByChains):
     def _replicates(self, rng: Any, data: Any) -> dict[str, Any]:
         from .reports.predict import drawn_choices
 
-        groups, every = self.posterior_["posterior"].sizes["chain"], np.arange(self._draws_.n_draws)
+        groups, every = self._view.shape[0], np.arange(self._draws_.n_draws)
         drawn = drawn_choices(self._draws_, self._design_, rng, every)
         return {"chosen": drawn.reshape(groups, -1, len(data.chosen))}
 
@@ -489,7 +490,7 @@ class ProductClasses(Reports, RunByChains):
 
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if self.interrupted_:
-            kept = self.posterior_["posterior"].sizes
+            kept = self._view.draws.sizes
             drawn = f"{plural(kept['chain'], 'chain')} of {plural(kept['draw'], 'draw')}"
             yield InterruptedWarning(f"Stopped early; {drawn} were kept.")
         convergence = self.convergence()
@@ -503,7 +504,8 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
 
     from .particles import load
 
-    stats = tree["sample_stats"].to_dataset()
+    posterior = PosteriorTree(tree)
+    stats = posterior.stats
     return {
         "posterior_": tree,
         "log_evidence_": float(stats["log_evidence"]),
@@ -512,5 +514,5 @@ def _attributes(tree: "xarray.DataTree") -> dict[str, Any]:
         "messages_": [line for line in str(tree.attrs.get("messages", "")).split("\n") if line],
         "interrupted_": bool(tree.attrs.get("interrupted", 0)),
         "_draws_": load(tree["particles"].to_dataset()),
-        "_design_": design_from(tree["constant_data"].to_dataset()),
+        "_design_": design_from(posterior.fixed),
     }

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.design import Design
+from thali._posterior.view import PosteriorTree
 
 if TYPE_CHECKING:
     import xarray
@@ -84,7 +85,7 @@ def _stats(fit: "Fit", difference: float) -> "xarray.Dataset":
     return xr.Dataset(variables)
 
 
-def trace_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+def trace_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     """The quantities of each step of a fit: arrays (chain, step) or (step,), by name."""
-    stats = tree["sample_stats"].to_dataset()
+    stats = posterior.stats
     return {str(name)[6:]: stats[name].values for name in stats.data_vars if str(name).startswith("trace_")}

@@ -10,6 +10,7 @@ import numpy as np
 from thali._inference.chains import recorded_of
 from thali._inference.warn import is_quiet, warn
 from thali._posterior.interval import TAILS
+from thali._posterior.view import PosteriorTree
 from thali.errors import DataWarning
 
 from .design import Design
@@ -133,14 +134,12 @@ def logits_of(weights: np.ndarray, W: np.ndarray, codes: np.ndarray) -> np.ndarr
     return np.log(np.maximum(own, NOTHING)) - np.log(np.maximum(others, NOTHING))
 
 
-def quantities_of(tree: "xarray.DataTree") -> dict[str, np.ndarray]:
+def quantities_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     """The rows of the summary: a if it was learned, log_likelihood, logit[row]."""
-    posterior = tree["posterior"].dataset
-    names = ["a"] * bool(tree["constant_data"].dataset["learned_a"]) + ["log_likelihood"]
-    logits = posterior["logit"]
-    return {name: posterior[name].values for name in names} | {
-        f"logit[{row}]": logits.values[..., place] for place, row in enumerate(logits["row"].values)
-    }
+    logits, found = posterior.draws["logit"], {"log_likelihood": posterior.log_likelihood}
+    if posterior.fixed["learned_a"]:
+        found = {"a": posterior.draws["a"].values} | found
+    return found | {f"logit[{row}]": logits.values[..., place] for place, row in enumerate(logits["row"].values)}
 
 
 def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str]) -> "pandas.DataFrame":
@@ -274,7 +273,7 @@ class WeightAnswers:
             As `summary`.
         """
 
-        weights = self._with_draws().posterior_["posterior"].dataset["weights"].values
+        weights = self._with_draws()._view.draws["weights"].values
         return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_)
 
     @property

@@ -14,6 +14,7 @@ from thali._model.engine import Chains, Engine
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL_COLUMNS, TAILS
+from thali._posterior.view import PosteriorTree
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
 from ..weights import refuse_fractions
@@ -272,7 +273,7 @@ def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run
         return to_datatree(chains, settings, source, m.classes_, m.columns_)
 
     def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: Any) -> dict[str, Any]:
-        drawn = tree["posterior"].dataset
+        drawn = PosteriorTree(tree).draws
         return {
             "weights_": m._labelled(drawn["weights"].values.mean(axis=(0, 1)), m.columns_),
             "a_": float(np.exp(np.log(drawn["a"].values).mean())) if m.a is None else float(m.a),
@@ -303,7 +304,7 @@ def blocks_of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> Iter
 
 def _of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> tuple[Any, ...]:
     """The draws and the rows in the form that predictions read."""
-    weights, design = model.posterior_["posterior"].dataset["weights"].values, model.design_
+    weights, design = model._view.draws["weights"].values, model.design_
     return (
         weights.reshape(-1, *weights.shape[2:]),
         len(matrix),

@@ -293,7 +293,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         """
         from .draws import quantities_of
 
-        return quantities_of(self._fitted())
+        return quantities_of(self._view)
 
     def _advice(self) -> "Advice":
         return ADVICE

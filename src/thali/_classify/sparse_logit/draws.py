@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._inference.chains import recorded_of
 from thali._posterior.interval import TAILS
+from thali._posterior.view import PosteriorTree
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, other_classes, varying_names
@@ -167,19 +168,18 @@ def draws_group(
     return group
 
 
-def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str, np.ndarray]:
+def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str, np.ndarray]:
     """The rows of the summary: the scales that were learned, log_likelihood, coef[class, column].
 
     Of the horseshoe the logarithm of tau: however large tau is, the slab holds, so that tau itself has no mean.
     """
-    posterior = tree["posterior"].dataset
-    quantities = {}
-    if "tau" in posterior:
-        quantities = {"log_tau": np.log(posterior["tau"].values), "slab": posterior["slab"].values}
-    elif tree["constant_data"].dataset["learned_eta"]:
-        quantities = {"eta": posterior["eta"].values}
-    quantities["log_likelihood"] = posterior["log_likelihood"].values
-    coefs = posterior["coef"]
+    draws, quantities = posterior.draws, {}
+    if "tau" in draws:
+        quantities = {"log_tau": np.log(draws["tau"].values), "slab": draws["slab"].values}
+    elif posterior.fixed["learned_eta"]:
+        quantities = {"eta": draws["eta"].values}
+    quantities["log_likelihood"] = posterior.log_likelihood
+    coefs = draws["coef"]
     named = [f"coef[{label}, {column}]" for label in coefs["class"].values for column in coefs["covariate"].values]
     draws = coefs.values.reshape(*coefs.shape[:2], -1)
     chosen = np.arange(len(named))
@@ -188,23 +188,23 @@ def quantities_of(tree: "xarray.DataTree", most: int | None = None) -> dict[str,
     return quantities | {named[place]: draws[..., place] for place in chosen}
 
 
-def mean_probabilities(tree: "xarray.DataTree", matrix: Any, standard: "Standard", reference: int) -> np.ndarray:
+def mean_probabilities(posterior: PosteriorTree, matrix: Any, standard: "Standard", reference: int) -> np.ndarray:
     """Posterior mean of the class probabilities."""
-    means = np.empty((matrix.shape[0], tree["posterior"].sizes["class"] + 1))
-    for part, probabilities in probability_blocks(tree, matrix, standard, reference):
+    means = np.empty((matrix.shape[0], posterior.draws.sizes["class"] + 1))
+    for part, probabilities in probability_blocks(posterior, matrix, standard, reference):
         means[part] = probabilities.mean(axis=0).T
     return means
 
 
 def probability_blocks(
-    tree: "xarray.DataTree", matrix: Any, standard: "Standard", reference: int
+    posterior: PosteriorTree, matrix: Any, standard: "Standard", reference: int
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Some rows at a time, and their class probabilities in every draw, shape (draws, K, rows)."""
-    posterior = tree["posterior"].dataset
-    coefs = posterior["coef"].values
+    drawn = posterior.draws
+    coefs = drawn["coef"].values
     coefs = coefs.reshape(-1, *coefs.shape[2:])
     draws, others, d = coefs.shape
-    intercepts = posterior["intercept"].values.reshape(draws, others) if "intercept" in posterior else None
+    intercepts = drawn["intercept"].values.reshape(draws, others) if "intercept" in drawn else None
     matrix = matrix.tocsr() if is_sparse(matrix) else matrix
     step = max(1, _BLOCK // (draws * (others + 1)))
     for first in range(0, matrix.shape[0], step):
@@ -220,12 +220,12 @@ def probability_blocks(
         yield slice(first, first + step), linear
 
 
-def means(tree: "xarray.DataTree", standard: "Standard") -> dict[str, Any]:
+def means(posterior: PosteriorTree, standard: "Standard") -> dict[str, Any]:
     """Posterior means for covariates as they were given, as fitted attributes."""
-    posterior = tree["posterior"].dataset
-    means = posterior["coef"].values.mean(axis=(0, 1))
-    at_mean = posterior["intercept"].values.mean(axis=(0, 1)) if "intercept" in posterior else np.zeros(len(means))
-    log_likelihood = float(posterior["log_likelihood"].values.mean())
+    drawn = posterior.draws
+    means = drawn["coef"].values.mean(axis=(0, 1))
+    at_mean = drawn["intercept"].values.mean(axis=(0, 1)) if "intercept" in drawn else np.zeros(len(means))
+    log_likelihood = float(posterior.log_likelihood.mean())
     return {**as_given(means, at_mean, standard), "log_likelihood_": log_likelihood}
 
 
@@ -247,7 +247,7 @@ def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
 
     if isinstance(delta, bool) or not isinstance(delta, int | float | np.number) or not 0.0 <= delta < math.inf:
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
-    values = model._fitted()["posterior"].dataset["coef"]
+    values = model._view.draws["coef"]
     draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
     low, high = np.quantile(draws, TAILS, axis=0)
     table = {

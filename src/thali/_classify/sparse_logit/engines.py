@@ -16,6 +16,7 @@ from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine, Forecast, refuse_of_chains
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
+from thali._posterior.view import PosteriorTree
 from thali.errors import ConvergenceWarning, LongRunWarning, Setting, ThaliWarning
 
 from ..input import is_sparse, varying_names
@@ -86,7 +87,7 @@ class OfDraws(Chains):
             return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs)
 
         def found(tree: "xarray.DataTree", chains: Any, seed: Any) -> dict[str, Any]:
-            return {"reference_": model.classes_[reference], **means(tree, standard)}
+            return {"reference_": model.classes_[reference], **means(PosteriorTree(tree), standard)}
 
         return Sampling(
             source,
@@ -117,13 +118,13 @@ class OfDraws(Chains):
 
         from .draws import MAX_COEFFICIENTS, quantities_of
 
-        return check_convergence(summary_table(quantities_of(model._fitted(), MAX_COEFFICIENTS)), model._advice())
+        return check_convergence(summary_table(quantities_of(model._view, MAX_COEFFICIENTS)), model._advice())
 
     def probabilities(self, model: Any, matrix: np.ndarray) -> np.ndarray:
         """Averaged over the draws."""
         from .draws import mean_probabilities
 
-        return mean_probabilities(model.posterior_, matrix, model._standard_, model._position())
+        return mean_probabilities(model._view, matrix, model._standard_, model._position())
 
 
 class Normal(OfDraws):
@@ -169,7 +170,7 @@ class Normal(OfDraws):
             settled = {"reference_": model.classes_[reference], "converged_": normal.converged}
             bound = {"lower_bound_": normal.lower_bound} if model._used.has_bound else {}
             kept = {} if known is None else {"_normal_": known}
-            return {**settled, **bound, **kept, **means(tree, standard)}
+            return {**settled, **bound, **kept, **means(PosteriorTree(tree), standard)}
 
         drawn = A_DRAWN * run.chains * run.least_draws * columns * (len(model.classes_) - 1)
         forecast = None if known is not None else Forecast(seconds + drawn, seconds + drawn)

@@ -299,7 +299,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         from .draws import probability_blocks
 
-        blocks = probability_blocks(self.posterior_, matrix, self._standard_, self._position())
+        blocks = probability_blocks(self._view, matrix, self._standard_, self._position())
         return ((part, found.transpose(2, 0, 1)) for part, found in blocks)
 
     def _position(self) -> int:
@@ -350,7 +350,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         """
         from .draws import quantities_of
 
-        return quantities_of(self._fitted())
+        return quantities_of(self._view)
 
     def _advice(self) -> "Advice":
         return self._engine.advice(self)

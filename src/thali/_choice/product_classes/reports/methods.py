@@ -70,7 +70,7 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
 
     def _advice(self) -> Advice:
         """What helps chains that disagree: more draws, and more chains where they stay apart."""
-        sizes, now = self.posterior_["posterior"].sizes, int(self.posterior_.attrs["draws"])
+        sizes, now = self._view.draws.sizes, int(self.posterior_.attrs["draws"])
         stuck = (_STUCK, Setting("chains", max(16, 2 * sizes["chain"])), " or more ", Argument("draws"))
         return Advice("draws", now, tunes=False, stuck=stuck, ess=SUFFICIENT_ESS)
 

@@ -90,7 +90,7 @@ def run_fit(
         notify(f"this fit is finished; its draws are in {out} (--overwrite fits again).")
     interrupted = model.interrupted_
     if interrupted:
-        sizes = model.posterior_["posterior"].sizes
+        sizes = model._view.draws.sizes
         more = f"; resume with thali resume {out}" if out is not None else ""
         notify(
             f"stopped early; kept {plural(sizes['chain'], 'chain')} of {plural(sizes['draw'], 'draw')}{more}."
