@@ -276,7 +276,7 @@ def test_disconnected_comparisons_fit_and_warn():
 
 
 def test_too_short_a_run_warns(data):
-    with pytest.warns(ConvergenceWarning, match="refit with draws="):
+    with pytest.warns(ConvergenceWarning, match="draws="):
         th.EliminationByAspects().fit(data, **QUICK)
 
 
