@@ -184,9 +184,9 @@ def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
 def test_what_has_no_report_is_refused(tmp_path):
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().report(tmp_path / "x.html")
-    with refused(ArgumentError, "There are findings"):
+    with refused(ArgumentError, "findings requires"):
         report(pd.DataFrame({"a": [1]}), tmp_path / "x.html")
-    with pytest.raises(DataError, match="there is no folder"):
+    with pytest.raises(DataError, match="does not exist"):
         fitted("multinomial-logit").report(tmp_path / "nowhere" / "x.html")
     assert not list(tmp_path.iterdir())
 
@@ -401,7 +401,7 @@ def test_the_kind_of_data_decides_about_the_check(uncompiled):
     run = {"draws": 6, "tune": 4, "chains": 2, "random_seed": 1, "progressbar": False}
     prior, data = th.priors.FiniteFeatures(1), Ratings(np.array([0.5, 1.0, 2.0]), ["a", "b", "c"])
     own = th.LatentFeatureModel(prior, th.likelihoods.Custom(log_likelihood)).fit(data, **run)
-    assert "a likelihood of your own" in str(own.findings()["check"].sentence)
+    assert "likelihood, so nothing" in str(own.findings()["check"].sentence)
     assert "observed proportion" in fitted("latent-feature-model").findings()["check"].sentence
     (similar,) = TINY["additive-clustering"].data()
     given = [[1], [1], [0], [0]]
@@ -457,4 +457,4 @@ def test_an_option_is_the_best_where_that_is_probable():
         return str(told(((("a", "b"), 0.9, 1.0),), likely).findings()["ranks"].sentence)
 
     said(sentence(0.96), "a", "0.96")
-    said(sentence(0.9), "0.90", "0.10", "Which option is")
+    said(sentence(0.9), "0.90", "0.10", "option is")
