@@ -13,6 +13,7 @@ MONTE_CARLO = "monte_carlo"  # in attrs: whether errors that are called se are t
 _OF_DRAWS, _OF_DATA = "MC error", "std. error"
 _ERRORS = {"_mcse": _OF_DRAWS, "_se": _OF_DATA}
 _PLAIN = (str, int, float, tuple, list, dict)  # attrs that stay; tables among them belong to other findings
+_RANK = re.compile(r"p_([2-9]|\d\d+)")
 _ARVIZ = re.compile(r"^eti\d+(_lb|_ub)$")
 
 
@@ -28,6 +29,14 @@ class Column(NamedTuple):
 PROBABILITY, WEIGHT = "probability", "of the total weight, or relative weight"
 COLUMNS = {
     "mean": Column(error="mcse_mean"),
+    "n_features": Column("features"),
+    "aic": Column("AIC"),
+    "bic": Column("BIC"),
+    "log_likelihood": Column("log-likelihood", "nats"),
+    "entropy_r2": Column("entropy R²"),
+    "std_error_independent": Column("if independent"),
+    "r_hat_respondents": Column("largest r_hat"),
+    "share_new": Column("new respondents"),
     "probability": Column(unit=PROBABILITY, error="mcse"),
     "mcse": Column(_OF_DRAWS),
     "mcse_mean": Column(_OF_DRAWS),
@@ -120,6 +129,8 @@ def _plain_end(name: str) -> str:
 
 def heading(name: str, monte_carlo: bool = False) -> str:
     """How a column is headed; `monte_carlo`: in a table whose errors are those of draws."""
+    if rank := _RANK.fullmatch(name):
+        return f"P(rank {rank[1]})"
     known, end = COLUMNS.get(name), next((each for each in _ERRORS if name.endswith(each)), None)
     if known is not None and known.heading:
         found = known.heading
