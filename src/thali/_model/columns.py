@@ -53,7 +53,7 @@ COLUMNS = {
     "wtp": Column("amount", "units of the price", "wtp_se"),
     "respondents_sd": Column("sd of respondents"),
     "zero_centred": Column("zero-centred", "mean range 100", decimals=1),
-    "zero_centred_sd": Column("its sd of people", decimals=1),
+    "zero_centred_sd": Column("its sd of respondents", decimals=1),
     "se": Column(_OF_DATA),
     "more_votes": Column(decimals=0),
     "more": Column(unit="units of the covariate"),

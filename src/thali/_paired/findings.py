@@ -124,7 +124,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         if way in table:
             even, sure_of_it = (needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES)
             shown.update(filter(None, (even, sure_of_it)))
-            sentence += f" With {meant}, {_more(even, sure_of_it, table.index[-1])}."
+            sentence += f" {_more(meant, even, sure_of_it, table.index[-1])}."
             brief = sentence if way == "as_so_far" else brief
     note = (
         "Separated: for each pair, one option ranks higher with probability ≥ 0.95. Based on posterior simulation with "
@@ -142,14 +142,14 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     )
 
 
-def _more(even: int | None, sure: int | None, most: int) -> str:
+def _more(votes: str, even: int | None, sure: int | None, most: int) -> str:
     """How many more votes, in words."""
     low, high = (f"{chance:.2f}" for chance in CHANCES)
     if even is None:
-        return f"even {most:,} more would separate them with probability < {low}"
+        return f"Even with {most:,} more {votes}, they would be separated with probability < {low}"
     if sure is None:
-        return f"{even:,} more would separate them with probability {low}, {most:,} with probability < {high}"
-    return f"{even:,} more would separate them with probability {low}, {sure:,} with probability {high}"
+        return f"With {even:,} more {votes}, they would be separated with probability {low}; with {most:,}, < {high}"
+    return f"With {even:,} more {votes}, they would be separated with probability {low}; with {sure:,}, {high}"
 
 
 @finding("judges", "Judge discrimination", ON_SCREEN)

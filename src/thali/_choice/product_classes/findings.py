@@ -61,7 +61,7 @@ def _to_read(table: Any) -> Any:
         names.append(str(phrase(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name)
     return (
         table[columns]
-        .rename(columns={"share_new": "new people"})
+        .rename(columns={"share_new": "new respondents"})
         .assign(**{"product_class": names})
         .reset_index(drop=True)
     )

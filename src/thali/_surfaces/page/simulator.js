@@ -63,7 +63,7 @@
     }
     const select = made("select", {id});
     attribute.levels.forEach((level, k) => select.add(new Option(shortened(level), String(k))));
-    if (attribute.may_lack) select.add(new Option("(none)", ""));
+    if (attribute.may_lack) select.add(new Option("(lacks it)", ""));
     select.value = one.levels[i] === null ? "" : String(one.levels[i]);
     select.addEventListener("change", () => {
       one.levels[i] = select.value === "" ? null : Number(select.value);
@@ -119,7 +119,7 @@
     const group = (title, value, name, has) => {
       const here = sum(has.map((one, n) => one * held[n])), number = sum(has);
       const some = here < number ? `, ${count(here)} of them on this page` : "";
-      const of = title === null ? `${count(all)} people` : `${count(number)} of ${count(all)} people`;
+      const of = title === null ? count(all) : `${count(number)} of ${count(all)} respondents`;
       return {title, has, number, here, kind: -1, label: `${value}, ${of}${some}`, short: name};
     };
     const chosen = people.columns.flatMap(({name, values, codes}) => {
@@ -131,10 +131,10 @@
     const membership = people.kinds.length ? decoded(data.rule.membership) : [];
     const kinds = people.kinds.map((name, kind) => {
       const part = membership.filter((_, place) => place % people.kinds.length === kind).reduce((a, b) => a + b, 0) / all;
-      const label = `${name}, ${(100 * part).toFixed(0)} % of ${count(all)} people`;
+      const label = `${name}, ${(100 * part).toFixed(0)} % of ${count(all)} respondents`;
       return {title: "latent class", has: everybody, number: all, here: all, kind, label, short: name};
     });
-    const first = group(null, "everybody", "everybody", everybody);
+    const first = group(null, "all respondents", "all respondents", everybody);
     return [{...first, has: null}, ...[...chosen, ...kinds].filter((one) => one.here > 0)];
   }
 
