@@ -370,15 +370,15 @@ def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
     says(" ".join(page.texts), "'town'", "12 different")
     assert "market-people" in page.ids and len(found["people"]["columns"][0]["codes"]["data"]) < 30
     page, _, found = simulator_of(of_people(wave=["1"] * 16))
-    assert found["people"] is None and "Nobody can be chosen" not in " ".join(page.texts)
+    assert found["people"] is None and "cannot be filtered" not in " ".join(page.texts)
 
 
 def test_the_list_of_chapters_names_the_simulator():
     section = section_of(simulated(market_of(of_people(sex=["w", "m"] * 8))), PYTHON)
     page, _ = looked_at(rendered(of_one(section._replace(title="Market simulator"))))
     assert (
-        page.links[-2:] == ["#results", "#results-0"]
-        and "#results-0" not in looked_at(rendered(of_one(section)))[0].links
+        page.links[-2:] == ["#answers", "#answers-0"]
+        and "#answers-0" not in looked_at(rendered(of_one(section)))[0].links
     )
 
 
