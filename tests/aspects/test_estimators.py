@@ -339,7 +339,7 @@ def test_targets_that_do_not_fit():
     found = estimate("expectation", columns, **settings(data=data, constant=constant))
     with refused(ArgumentError, "6 by 6", "6 objects", "got shape (5, 5)"):
         found.variance_accounted_for(np.zeros((5, 5)))
-    with refused(ArgumentError, "of both triangles"):
+    with refused(ArgumentError, "two triangles"):
         found.variance_accounted_for(np.arange(36.0).reshape(6, 6))
     with refused(ArgumentError, "0, 1, 2, 3, 4, 5", "got a, b"):
         found.variance_accounted_for(similarities(np.ones((2, 2)), ["a", "b"]))

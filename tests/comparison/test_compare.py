@@ -294,7 +294,7 @@ def test_lapses_that_differ_are_said():
 def test_sentences_need_the_attributes(table):
     stripped = table.copy()
     stripped.attrs = {}
-    with pytest.raises(ArgumentError, match="tables of thali.compare"):
+    with pytest.raises(ArgumentError, match="table of thali.compare"):
         sentences(stripped)
 
 
@@ -485,10 +485,10 @@ OTHER_OPTIONS = {"a": ["first"], "b": []}
 @pytest.mark.parametrize(
     ("named", "data", "changed", "error", "messages"),
     [
-        ({}, TRIO, {}, ArgumentError, ("models is empty",)),
-        ([], TRIO, {}, ArgumentError, ("models is empty",)),
-        ([BTL], TRIO, {}, ArgumentError, ("must be a",)),
-        (3, TRIO, {}, ArgumentError, ("must be a", "got int")),
+        ({}, TRIO, {}, ArgumentError, ("`models` is empty",)),
+        ([], TRIO, {}, ArgumentError, ("`models` is empty",)),
+        ([BTL], TRIO, {}, ArgumentError, ("must map",)),
+        (3, TRIO, {}, ArgumentError, ("must map", "got int")),
         ([("m", BTL), ("m", BTL)], TRIO, {}, ArgumentError, ("'m'",)),
         ({"BASE": BTL}, TRIO, {}, ArgumentError, ("'BASE'",)),
         ({1: BTL}, TRIO, {}, ArgumentError, ("name of a", "1")),
@@ -499,8 +499,8 @@ OTHER_OPTIONS = {"a": ["first"], "b": []}
         ({"m": BTL}, [[0, 1], [2, 0]], {}, DataError, ("PairedComparisons", "; got list.")),
         ({"m": BTL}, th.PairedComparisons([[0, 1], [2, 0]]), {}, DataError, ("are the only",)),
         ({"m": BTL}, TRIO, {"leave_out": "task"}, ArgumentError, ("leave_out", "'pair'", "'task'")),
-        ({"m": BTL}, TRIO, {"cores": 0}, ArgumentError, ("1 or", "0")),
-        ({"m": BTL}, TRIO, {"draws": 0}, ArgumentError, ("1 or", "0")),
+        ({"m": BTL}, TRIO, {"cores": 0}, ArgumentError, ("1; got", "0")),
+        ({"m": BTL}, TRIO, {"draws": 0}, ArgumentError, ("1; got", "0")),
         ({"m": BTL}, TRIO, {"random_seed": -1}, ArgumentError, ("random_seed",)),
     ],
 )  # fmt: skip

@@ -322,14 +322,14 @@ def _shape(model: Any) -> Text:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
     tree = model._posterior
-    value = f"{model.a_:.4g}" if tree is None else _in_digits(model._view.draws["a"].to_numpy())
+    value = number(model.a_) if tree is None else _in_digits(model._view.draws["a"].to_numpy())
     return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 
 def _in_digits(draws: np.ndarray) -> str:
     """Mean and interval with three significant digits, which a small a needs."""
     low, high = np.quantile(draws, TAILS)
-    return f"{draws.mean():.3g} ({interval_name()} {low:.3g} to {high:.3g})"
+    return f"{number(draws.mean())} ({interval_name()} {number(low)} to {number(high)})"
 
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number
 from thali._posterior.interval import TAILS, interval_name
 
 from ._draws import posterior_of
@@ -84,4 +85,4 @@ def _shares(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _in_words(draws: np.ndarray) -> str:
     low, high = np.quantile(draws, TAILS)
-    return f"mean {draws.mean():.3g}, {interval_name()} {low:.3g} to {high:.3g}"
+    return f"mean {number(draws.mean())}, {interval_name()} {number(low)} to {number(high)}"

@@ -377,10 +377,7 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
     fixed = data.take(data.first_task[:-1])
     scores = multinomial.holdouts(fixed).attrs
     sentence = str(multinomial.findings(holdouts=fixed)["holdouts"].sentence)
-    assert (
-        f"are predicted correctly (standard error {100 * scores['hit_rate_se']:.1f});"
-        in sentence
-    )
+    assert f"are predicted correctly (standard error {100 * scores['hit_rate_se']:.1f});" in sentence
     errors = f"{scores['log_score']:.3f} per choice ({scores['log_score_se']:.3f})"
     assert f"{errors}, compared with {-np.log(3):.3f} for guessing." in sentence
     alone = str(multinomial.findings(holdouts=data.take([0, 1]))["holdouts"].sentence)  # of one person

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import simulated
-from helpers.product_class_fits import experiment, fitted, single
+from helpers.product_class_fits import experiment, fitted, of_draws, single
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, warned
 from scipy.optimize import brentq
@@ -18,16 +18,12 @@ from thali._choice.answers.pay import (
     Prices,
     _crossing,
     _sides,
-    changes_of,
-    compensations,
-    prices_of,
     quantiles,
     weighted_median,
     weighted_quantile,
     willingness_to_pay,
 )
 from thali._choice.coding import coding_of
-from thali._choice.product_classes.reports.chooser import ClassChooser
 from thali._data.experiments.design import design_of
 from thali.errors import ArgumentError, EstimateWarning
 
@@ -279,10 +275,9 @@ def test_of_product_classes():
     members = [[1, 1, 0, 1, 1], [1, 1, 1, 0, 1]]
     owned = [(0, np.log(2.5)), (0, np.log(1.5))]
     draws = single(owned, members=members, monotone=(0, 0), offset=(0, 3, 5), a=1.0, sigma=0.5)  # (1 - sigma) a = .5
-    chooser = ClassChooser(draws, design_of(data), None)
     # the dearer one pays 3 (p - 150) / 50 above 150, the cheaper one nothing
-    found = compensations(chooser, prices_of(chooser, "price"), changes_of(chooser, "price"))
-    assert found[0, 0, 0] == pytest.approx(2 * 50 * 2 / 3)
+    table = of_draws(draws, design_of(data)).willingness_to_pay("price").set_index(["attribute", "level"])
+    assert table.loc[("zoom", "yes"), "wtp"] == pytest.approx(2 * 50 * 2 / 3)
 
 
 def test_monotone_classes_pay_for_what_is_better():

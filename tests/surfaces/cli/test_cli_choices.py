@@ -36,7 +36,7 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
     result = done("fit", "plain.csv", *SHORT, "--out", "out", "--print", "all")
     says(result.err, "plain.csv", "'alt'", "'choice'", "'obsID'", "'id'")
     assert "3 options" in result.err and "not read" not in result.err
-    says(result.out, "0.01", "Lapse, the probability")
+    says(result.out, "0.01", "Lapse rate")
     assert "Rank of the options" in result.out and "set_probability[tea | " in result.out
     assert re.search(r"\d of \d+ observed proportions outside the 89 % interval", result.out)
     written = {path.name for path in (folder / "out").iterdir()}
@@ -108,8 +108,8 @@ def test_columns_may_be_named(run, refused):
 @pytest.mark.fit  # for its time
 def test_maximum_likelihood_is_that_of_the_library(done, folder):
     result = done("fit", "celebrities", "--method", "maximum-likelihood", "--out", "out", "--print", "all")
-    says(result.out, "-143.0395, binomial")
-    says(result.out, "0", "Lapse, the probability")
+    says(result.out, "-143.0395, including")
+    says(result.out, "0", "Lapse rate")
     assert "G² 78.2172 on 28 degrees of freedom" in result.out
     says(result.err, "wrote the model,")
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
@@ -132,7 +132,7 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
     result = run(
         "fit", "tea.csv", "--method", "maximum-likelihood", "--aspects", "hot.csv", "--lapse", "0.01", "--out", "out"
     )
-    assert result.code == 0 and "hot" in result.out and "says nothing here" in result.out
+    assert result.code == 0 and "hot" in result.out and "not available" in result.out
     assert (folder / "out" / "preference_tree.png").exists()
 
 
@@ -182,7 +182,7 @@ def test_rankings_by_maximum_likelihood(run, refused, tmp_path):
     path.write_text("rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n")
     done = run("fit", path, "--method", "maximum-likelihood", "--out", out, "--print", "all")
     assert done.code == 0
-    says(done.out, "The choices that")
+    says(done.out, "Choices predicted worst")
     assert "multinomial coefficients included" in done.out
     says(done.out, "2.00 times")
     says((out / "residuals.csv").read_text(), "alternative,offered,n,observed,predicted,residual")

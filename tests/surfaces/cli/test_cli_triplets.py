@@ -34,8 +34,8 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
         "all",
     )
     for sentence in (
-        "number of features that answers depend on",
-        f"(--link {link}).\nLapse, the probability of a blind choice, fixed at 0.05.",
+        "Number of features that affect the answers",
+        f"(--link {link}).\nLapse rate (probability of a random choice): 0.05, fixed.",
         "Pairs, the most",
     ):
         assert sentence in result.out

@@ -46,9 +46,7 @@ def read(study: Study, terminal: Terminal, cores: int) -> None:
     try:
         found = what_was_read(study, terminal)
     except MemoryError:
-        raise DataError(
-            "The table does not fit into memory; remove columns that the model does not use."
-        ) from None
+        raise DataError("The table does not fit into memory; remove columns that the model does not use.") from None
     study.write("reading", found)
 
 

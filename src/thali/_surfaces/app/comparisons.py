@@ -29,8 +29,8 @@ OF_ASPECTS = (
     Compared("six shared aspects", "6", ()),
 )
 OF_GROUPS = (
-    Compared("Bradley-Terry-Luce, same in all groups", "common:unique", _BOTH),
-    Compared("Bradley-Terry-Luce by group", "free:unique", _BOTH),
+    Compared("Bradley-Terry-Luce with the same weights", "common:unique", _BOTH),
+    Compared("Bradley-Terry-Luce with weights by group", "free:unique", _BOTH),
     Compared("shared aspects with the same weights", "common", ()),
     Compared("shared aspects with weights by group", "free", ()),
     Compared("shared aspects with similar weights", "similar", ()),

@@ -140,8 +140,10 @@ def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
         print(f"thali app: {_address(host, port)}\npassword: {key}")
     else:
         print(f"thali app: {_address(host, port, key)}")
-    print(f"Studies are stored in {folder}. Ctrl-C closes the app; running fits continue, and the next thali app shows"
-        " them.")
+    print(
+        f"Studies are stored in {folder}. Ctrl-C closes the app; running fits continue, and the next thali app shows"
+        " them."
+    )
     sys.stdout.flush()
 
 
