@@ -66,7 +66,7 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
     assert re.search(r"^5 +0\.\d{3}$", result.out, re.MULTILINE)  # the probability of five aspects
     assert re.search(r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
     assert "Concentration α: " in result.out
-    says(result.out, "Log-likelihood of all")
+    says(result.out, "Log-likelihood of the full")
     assert "r_hat" in result.out and "ess_tail" in result.out
 
 

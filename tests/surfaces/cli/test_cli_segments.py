@@ -50,7 +50,7 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
     says(result.out, "Respondent segments")
     assert found.sizes.loc[1, "name"] in result.out
-    says(result.out, "Numbers of classes")
+    says(result.out, "Fits by number of classes")
     says(result.out, "Stability is the")
     plain = run("fit", "study.csv", *MODEL, "--classes", "1", "--print", "all")
     assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out

@@ -36,7 +36,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     for sentence in (
         "Number of features that affect the answers",
         f"(--link {link}).\nLapse rate (probability of a random choice): 0.05, fixed.",
-        "Pairs, the most",
+        "Pairs, most similar first",
     ):
         assert sentence in result.out
     says(result.err, "'odd'", "4 objects", "4 sets", "3 pairs", "4 answers")
@@ -45,7 +45,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     assert list(pairs)[:3] == ["a", "b", "similarity"] and len(pairs) == 6
     assert (pd.read_csv(folder / "found" / "check.csv")["sets"] == 2).all()
     text = (folder / "report.html").read_text()
-    assert "each pair in proportion" in text
+    assert "each pair is named with probability proportional" in text
     says(text, "was called the")
     assert ("Zheng, C. Y." in text) == (link == "exp")
 
