@@ -254,7 +254,7 @@ def test_the_number_of_features_with_and_without_singles():
     assert re.search(r"^\d +0\.\d{3}$", text, re.MULTILINE)  # the probability of a number
     same = reported(made_up(4, draws=20, beside=0.0, common=()))
     says(same, "0 in")
-    says(same, "No feature that")
+    says(same, "No shared feature is")
     assert "additive constant" in same
 
 
