@@ -327,11 +327,11 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     first, second = np.triu_indices(len(labels), 1)
     total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
     compared, most = total[total > 0], int(total.argmax())
-    how = "in one set" if isinstance(board.data, Choices) else "compared"
+    how = "shown together" if isinstance(board.data, Choices) else "compared"
     sentence = (
-        f"{percent(len(compared) / len(total))} of {plural(len(total), 'pair')} were {how}, with a median of "
-        f"{short_number(float(np.median(compared))):,} times, {labels[first[most]]} and {labels[second[most]]} "
-        f"most often ({short_number(float(total[most])):,} times)."
+        f"{percent(len(compared) / len(total))} of {plural(len(total), 'pair')} were {how} (median "
+        f"{short_number(float(np.median(compared))):,} times; most often {labels[first[most]]} and "
+        f"{labels[second[most]]}, {short_number(float(total[most])):,} times)."
     )
     counted = "Sets containing" if isinstance(board.data, Choices) else "Comparisons of"
     first = table.iloc[:_MAX_OF_PAIRS, :_MAX_OF_PAIRS]

@@ -184,7 +184,7 @@ ENGLISH = {
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
     "kinds.features": "Aspects shared by some but not all options: weight in each class",
     "kinds.caption": "Weight of each aspect in each class.",
-    "kinds.kappa": "Similarity of the classes, κ: {estimate}.",
+    "kinds.kappa": "Similarity of the classes, κ: {estimate} (larger: more similar).",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
     "kinds.agreement": "Share of pairs of respondents on which a draw agrees with the most typical draw (same class or"
     " not): {value}.",
@@ -202,7 +202,7 @@ ENGLISH = {
     " aspects?",
     "elimination.asked.latent": "Which aspects determine choices among these options, how many are there, and how much"
     " does each weigh?",
-    "elimination.asked.given": "How much does each aspect weigh, and which options do people prefer?",
+    "elimination.asked.given": "How much does each aspect weigh, and which options do respondents prefer?",
     # maximum likelihood
     "ml.asked": "How much does each known aspect weigh, and how strongly is each option preferred?",
     "ml.weights": "Aspect weights (sum to 1)",
