@@ -678,7 +678,7 @@ def test_votes_among_three_are_worth_more_than_as_so_far(board):
     sentence = str(th.findings(board)["votes"].sentence)
     enough = int(table.index[(table["among_these"] >= 0.9).argmax()])
     assert "The top three are not separated yet" in sentence and "(probability of A above " in sentence
-    assert "of these three only, " in sentence and f"{enough:,} with probability 0.90" in sentence
+    assert "of these three only, they" in sentence and f"; with {enough:,}, 0.90" in sentence
     clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])
     assert str(th.findings(board_of(clear))["votes"].sentence).startswith("The top three (")
     assert len(board_of(th.PairedComparisons.from_pairs([("A", "B")] * 2)).more_votes()) > 1

@@ -291,7 +291,7 @@ def test_judges_have_biases_of_their_own(method):
 def test_judges_and_periods_by_laplace():
     how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, **how)
-    assert "common level of all discriminations is approximate" in board.note
+    assert "level of the discriminations is approximate" in board.note
     assert board.judges().index[0] == "j4" and set(board.worths_in_time()["period"]) == {"2024-01", "2024-02"}
 
 
