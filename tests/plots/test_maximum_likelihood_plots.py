@@ -85,7 +85,7 @@ def test_nested_aspects_and_options_without_any(tree):
 
 def test_what_is_no_tree_is_refused():
     crossing = {who: TREE[who] for who in TREE} | {"LBJ": ["politician", "x"], "JU": ["athlete", "x"]}
-    with pytest.raises(ArgumentError, match="'politician' and 'x' have owners in common|'athlete' and 'x'"):
+    with pytest.raises(ArgumentError, match="'politician' and 'x' overlap|'athlete' and 'x'"):
         plots.preference_tree(maximised(crossing))
 
 
