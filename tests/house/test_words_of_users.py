@@ -19,7 +19,7 @@ NEVER = {
     r"everybody|everyone's own|\bnobody\b|\bsomebody\b": "all respondents, no respondent, a respondent",
     r"\bwho answered": "respondent",
     r"\bkinds? of (people|judges|respondents)": "latent classes",
-    r"\bkappa\b": "individual differences, heterogeneity",
+    r"\bkappa\b|κ": "individual differences, heterogeneity",
     r"\bparts? (of|in) the ranges?|\bpart of ranges": "attribute importance, share of the utility range",
     r"\btold apart|\btells? (\w+ ){0,5}apart": "distinguished, separated",
     r"\bgroups? of equals": "tier",
@@ -32,7 +32,6 @@ HAVE_NO_ASPECTS = ("_choice", "_classify", "_designs", "_field", "_people")
 NAMES = {("_data/roles.py", " verdict ")}  # what users call the column of choices
 LEFT = {  # texts that are still to be rewritten, by file; it only shrinks
     "aspects.txt": 2,
-    "choice.txt": 21,
     "surfaces.txt": 1,
 }
 KEY = re.compile(r"[a-z_]+(\.[\w ]+)+")  # of a sentence in a catalogue
@@ -96,7 +95,7 @@ def unwanted(place, text):
 
 def is_name(place, text):
     """Whether a text is no word but a name: of a parameter, of a sentence, or what users call a column."""
-    of_paper = re.fullmatch(r"[…\w]*\.?kappa(\[….*\])?", text) or "Gamma(kappa, " in text
+    of_paper = re.fullmatch(r"[…\w]*\.?kappa(\[….*\])?", text) or re.search(r"Gamma\((kappa|κ)", text)
     return of_paper or KEY.fullmatch(text) or any(place == where and name in text for where, name in NAMES)
 
 
