@@ -31,7 +31,6 @@ HAVE_NO_ASPECTS = ("_choice", "_classify", "_designs", "_field", "_people")
 # Where the word is a name that users type or that files hold: file, and a part of the text.
 NAMES = {("_data/roles.py", " verdict ")}  # what users call the column of choices
 LEFT = {  # texts that are still to be rewritten, by file; it only shrinks
-    "aspects.txt": 2,
     "surfaces.txt": 1,
 }
 KEY = re.compile(r"[a-z_]+(\.[\w ]+)+")  # of a sentence in a catalogue
