@@ -30,9 +30,7 @@ ASPECTS = r"\baspects?\b"  # only where the model has them
 HAVE_NO_ASPECTS = ("_choice", "_classify", "_designs", "_field", "_people")
 # Where the word is a name that users type or that files hold: file, and a part of the text.
 NAMES = {("_data/roles.py", " verdict ")}  # what users call the column of choices
-LEFT = {  # texts that are still to be rewritten, by file; it only shrinks
-    "surfaces.txt": 1,
-}
+LEFT: dict[str, int] = {}
 KEY = re.compile(r"[a-z_]+(\.[\w ]+)+")  # of a sentence in a catalogue
 QUOTED = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|`[^`]*`")
 
