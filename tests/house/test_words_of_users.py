@@ -63,8 +63,8 @@ def column_names():
 
 def is_suspect(place, source):
     """Whether a file has such a word anywhere, on one line or on two; others are not parsed."""
-    joined = re.sub(r'"\s*\n\s*f?"', "", source)
-    return any(re.search(word, joined, re.IGNORECASE) for word in words_in(place))
+    joined = re.sub(r'"\n\s*f?"', "", source).lower()
+    return any(re.search(word, joined) for word in words_in(place))
 
 
 def words_in(place):
@@ -86,7 +86,7 @@ def strings(source):
 
 def unwanted(place, text):
     """The words that a text may not have."""
-    return [word for word in words_in(place) if re.search(word, text, re.IGNORECASE)]
+    return [word for word in words_in(place) if re.search(word, text.lower())]
 
 
 def is_name(place, text):
