@@ -100,6 +100,12 @@ def test_no_text_has_a_word_that_users_do_not_know():
     assert found == []
 
 
+def test_printed_numbers_have_a_zero_before_the_point_and_a_blank_before_per_cent():
+    odd = re.compile(r"(?<![\w.)\]#/])\.\d|[\d#]%")
+    assert [(place, text) for place, text in texts() if place.endswith(".txt") and odd.search(text)] == []
+    assert odd.search("probability .5") and odd.search("89% interval") and not odd.search("0.5 to 0.6 (89 %)")
+
+
 def test_a_word_is_found_wherever_users_read_it():
     source = 'class A:\n    """everybody"""\n\n    x = f"{1} of everybody"\n'
     assert list(strings(source)) == ["… of everybody"] and unwanted("a.py", "… of everybody")
