@@ -164,7 +164,8 @@ def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple
     if "alpha" in rows.index:
         notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
     if kappa is not None:
-        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa, rows.attrs["interval"])))
+        spread = estimate(kappa**-0.5, rows.attrs["interval"])
+        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=spread))
     notes.append(phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood")))
     return tuple(notes)
 
