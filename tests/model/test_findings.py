@@ -135,6 +135,42 @@ def test_the_interval_is_the_one_that_was_asked_for():
     assert "50 % interval" in part_of(model.findings(ci=0.5)["weights"], th.errors.PYTHON)
 
 
+OF_FEW_PEOPLE = "segment_sizes"  # whose shares are as uncertain at any probability
+
+
+def interval_columns_of(table):
+    """The ends of every interval of a table, as pairs of columns."""
+    for low in map(str, table.columns):
+        stem, bracket, rest = low.partition("[")
+        high = f"{stem[:-3]}high{bracket}{rest}"
+        if (stem == "low" or stem.endswith("_low")) and high in table:
+            yield table[low].to_numpy(float), table[high].to_numpy(float)
+
+
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+@of_models(TINY)
+def test_every_interval_of_every_model_is_the_one_that_was_asked_for(name):
+    wide, narrow = (fitted(name).findings(ci=ci, random_seed=1) for ci in (0.89, 0.5))
+    for found in narrow:
+        said = " ".join([*found.sentences(), found.title, "" if found.picture is None else found.picture.caption])
+        assert "89 % interval" not in said and "89 % predictive" not in said
+        if found.table is None or not (pairs := list(interval_columns_of(found.table))):
+            continue
+        assert found.table.attrs["interval"] == 0.5
+        others = wide[found.key].table
+        if found.key == "check":  # whose rows are in the order of p-values, which replicates of one seed share
+            names = [column for column in others if column not in ("low", "high", "missed")]
+            pd.testing.assert_frame_equal(found.table[names], others[names])
+        for (low, high), (lowest, highest) in zip(pairs, interval_columns_of(others), strict=True):
+            known = ~np.isnan(low)
+            assert (lowest[known] <= low[known]).all() and (high[known] <= highest[known]).all()
+        width, before = (
+            sum(np.nansum(high - low) for low, high in each) for each in (pairs, interval_columns_of(others))
+        )
+        assert found.key == OF_FEW_PEOPLE or width < before
+
+
 def test_findings_are_the_same_ones_until_fit_or_settings_change():
     model = by_likelihood()
     first = model.findings()

@@ -12,7 +12,7 @@ from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import Settings
 from thali._model.wording import listed, phrase
-from thali._posterior.interval import TAILS, interval_name
+from thali._posterior.interval import interval_name, tails_of
 
 from .input import other_classes, varying_names
 from .scores import STOPPED, Scores
@@ -80,11 +80,9 @@ ENGLISH = {
 _DRAWS = 1000  # of a variational posterior, for intervals
 
 
-def importance(model: Any) -> "pandas.DataFrame":
+def importance(model: Any, ci: float) -> "pandas.DataFrame":
     """Every weight above zero, or every coefficient, with its interval unless it is one number; the largest first."""
     import pandas as pd
-
-    from thali._posterior.interval import INTERVAL, TAILS
 
     draws, classes, columns = _draws(model)
     name = "weight" if model._learned == "weights" else "coef"
@@ -93,12 +91,12 @@ def importance(model: Any) -> "pandas.DataFrame":
     else:
         table = {name: draws.mean(axis=0) if len(draws) else model.scaled_coef_.ravel()}
     if len(draws):
-        table["low"], table["high"] = np.quantile(draws, TAILS, axis=0)
+        table["low"], table["high"] = np.quantile(draws, tails_of(ci), axis=0)
     if name == "coef":
         table["original"] = model.coef_[:, model._standard_.varies].ravel()
     labels = pd.MultiIndex.from_product([classes, columns], names=["class", "column"]).to_frame(index=False)
     frame = pd.concat([labels, pd.DataFrame(table)], axis=1)
-    frame.attrs |= {"interval": INTERVAL} if len(draws) else {}
+    frame.attrs |= {"interval": ci} if len(draws) else {}
     order = np.argsort(-np.abs(frame[name].to_numpy()), kind="stable")
     if not len(draws):
         order = order[: np.count_nonzero(frame[name])]
@@ -218,7 +216,7 @@ def _name(model: Any) -> str:
 @finding("weights", "Covariate weights", ON_SCREEN)
 def weights(model: Any, settings: Settings) -> Finding:
     """The relative weights of Plackett-Luce regression, the largest first."""
-    table = importance(model)
+    table = importance(model, settings.ci)
     shown = table[table["weight"] >= _MIN_SHOWN]  # what rounds to zero is not told from it
     every = model.weights_.size
     key = "weights.all" if len(table) == every else "weights.some"
@@ -232,7 +230,7 @@ def weights(model: Any, settings: Settings) -> Finding:
 @finding("coef", "Coefficients", ON_SCREEN)
 def coefficients(model: Any, settings: Settings) -> Finding:
     """The coefficients of the sparse logit, those furthest from 0 first."""
-    table, covariates = importance(model), ENGLISH["coef.standard" if model.standardize else "coef.units"]
+    table, covariates = importance(model, settings.ci), ENGLISH["coef.standard" if model.standardize else "coef.units"]
     if model._engine.is_point:
         counts = {"shown": f"{len(table):,}", "every": f"{model.scaled_coef_.size:,}"}
         title = phrase(ENGLISH, "coef.some", covariates=covariates, reference=model.reference_, **counts)
@@ -268,13 +266,14 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """Scales, and the likelihood of all the data."""
-    return Finding(notes=tuple(_of_weights(model) if _is_plackett_luce(model) else _of_coefficients(model)))
+    of = _of_weights if _is_plackett_luce(model) else _of_coefficients
+    return Finding(notes=tuple(of(model, settings.ci)))
 
 
-def _of_weights(model: Any) -> list[Text]:
-    notes = [phrase(ENGLISH, "shape", value=_shape(model))]
+def _of_weights(model: Any, ci: float) -> list[Text]:
+    notes = [phrase(ENGLISH, "shape", value=_shape(model, ci))]
     if model._posterior is not None:
-        return [*notes, _likelihood_drawn(model)]
+        return [*notes, _likelihood_drawn(model, ci)]
     value = f"{model.log_likelihood_:.3f}"
     if not model._engine.is_point:
         bound = phrase(ENGLISH, "bound", value=f"{model.lower_bound_:.3f}")
@@ -285,51 +284,45 @@ def _of_weights(model: Any) -> list[Text]:
     return [*notes, likelihood, phrase(ENGLISH, "sweeps", sweeps=f"{model.n_passes_:,}")]
 
 
-def _of_coefficients(model: Any) -> list[Text]:
+def _of_coefficients(model: Any, ci: float) -> list[Text]:
     if model.prior == "horseshoe":
         draws = model._view.draws
-        tau, slab = _in_digits(np.log(draws["tau"].to_numpy())), _in_digits(draws["slab"].to_numpy())
+        tau, slab = _in_digits(np.log(draws["tau"].to_numpy()), ci), _in_digits(draws["slab"].to_numpy(), ci)
         notes = [phrase(ENGLISH, "horseshoe", tau=tau, slab=slab)]
     else:
-        learned = "" if model.eta is not None else _in_digits(model._view.draws["eta"].to_numpy())
-        value = (
-            phrase(ENGLISH, "rate.learned", value=learned)
-            if learned
-            else phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
-        )
-        notes = [phrase(ENGLISH, "rate", value=value)]
+        notes = [phrase(ENGLISH, "rate", value=_rate(model, ci))]
     if model._posterior is not None:
-        return [*notes, _likelihood_drawn(model)]
+        return [*notes, _likelihood_drawn(model, ci)]
     values = {"value": f"{model.log_likelihood_:.3f}", "objective": f"{model.objective_:.3f}"}
     return [*notes, phrase(ENGLISH, "log_likelihood.priors", **values)]
 
 
-def _rate(model: Any) -> Text:
+def _rate(model: Any, ci: float) -> Text:
     if model.eta is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.eta:g}")
-    return phrase(ENGLISH, "rate.learned", value=_in_digits(model._view.draws["eta"].to_numpy()))
+    return phrase(ENGLISH, "rate.learned", value=_in_digits(model._view.draws["eta"].to_numpy(), ci))
 
 
-def _likelihood_drawn(model: Any) -> Text:
+def _likelihood_drawn(model: Any, ci: float) -> Text:
     """The log-likelihood of a fit with draws."""
     draws = model._view.log_likelihood
-    mean, low, high = (round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, TAILS)))
-    return phrase(ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name()} {low:g} to {high:g})")
+    mean, low, high = (round(float(each), 3) for each in (draws.mean(), *np.quantile(draws, tails_of(ci))))
+    return phrase(ENGLISH, "log_likelihood", value=f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})")
 
 
-def _shape(model: Any) -> Text:
+def _shape(model: Any, ci: float) -> Text:
     if model.a is not None:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
     tree = model._posterior
-    value = number(model.a_) if tree is None else _in_digits(model._view.draws["a"].to_numpy())
+    value = number(model.a_) if tree is None else _in_digits(model._view.draws["a"].to_numpy(), ci)
     return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 
-def _in_digits(draws: np.ndarray) -> str:
+def _in_digits(draws: np.ndarray, ci: float) -> str:
     """Mean and interval with three significant digits, which a small a needs."""
-    low, high = np.quantile(draws, TAILS)
-    return f"{number(draws.mean())} ({interval_name()} {number(low)} to {number(high)})"
+    low, high = np.quantile(draws, tails_of(ci))
+    return f"{number(draws.mean())} ({interval_name(ci)} {number(low)} to {number(high)})"
 
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)

@@ -9,7 +9,7 @@ from thali._arguments import whole
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
 from thali._late import carried_out_by
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
 from .blocks import is_blocked, predicted, refuse_errors
@@ -225,7 +225,9 @@ class Predictions(ScikitLearn):
             np.average(predicted == labels.reshape(len(predicted)), weights=weights_of(sample_weight, len(predicted)))
         )
 
-    def calibration(self, X: Any, y: Any, bins: int = 10, random_seed: Any = 0) -> "pandas.DataFrame":
+    def calibration(
+        self, X: Any, y: Any, bins: int = 10, random_seed: Any = 0, ci: float = INTERVAL
+    ) -> "pandas.DataFrame":
         r"""The frequency of each class among rows for which its predicted probability is about the same.
 
         .. math:: B_{kb} = \{i: b/B \le p_{ik} < (b + 1)/B\}, \qquad
@@ -245,13 +247,15 @@ class Predictions(ScikitLearn):
             B, of equal width.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the replicates.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
             A row for each class and bin that is not empty: class, rows, predicted (mean probability of the class),
-            observed (its frequency), low and high (89 % of the replicates), missed (whether observed is outside). Of
-            two classes only the second, which the first mirrors.
+            observed (its frequency), low and high (the interval of the replicates), missed (whether observed is
+            outside). Of two classes only the second, which the first mirrors.
 
         Raises
         ------
@@ -292,7 +296,7 @@ class Predictions(ScikitLearn):
         counts[: 0 if K > 2 else bins] = 0.0  # of two classes the first mirrors the second
         kept = np.flatnonzero(counts)
         (rng,) = streams(random_seed, 1)
-        drawn = np.quantile(_replicates(self, matrix, predicted, places, kept, rng), TAILS, axis=0)
+        drawn = np.quantile(_replicates(self, matrix, predicted, places, kept, rng), tails_of(ci), axis=0)
         observed, (low, high) = chosen[kept] / counts[kept], drawn / counts[kept]
         table = Table(
             {
@@ -305,7 +309,7 @@ class Predictions(ScikitLearn):
                 "missed": (observed < low) | (observed > high),
             }
         )
-        table.attrs["interval"] = INTERVAL
+        table.attrs["interval"] = ci
         return table
 
     def plot_calibration(self, X: Any, y: Any, bins: int = 10, *, axes: Any = None) -> Any:

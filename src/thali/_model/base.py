@@ -241,7 +241,7 @@ class Model:
         Parameters
         ----------
         ci : float between 0 and 1
-            Probability of intervals, where a model's answers have intervals of any probability.
+            Probability of intervals.
         **settings
             What else the answers depend on: random_seed (of checks and simulated people), cores, and those of the
             model, such as similar (Jaccard index), kind (of estimate), market (a data frame), price, segments, folds
@@ -457,20 +457,28 @@ class Sampled(Model):
 
         return Advice()
 
-    def summary(self) -> "pandas.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every quantity of `quantities`.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
+            r_hat.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
-        return self._engine.summary(self)
+        return self._engine.summary(self, ci)
 
     def _judged_rows(self) -> "pandas.DataFrame":
         """The rows by which the agreement of the chains is judged: those of the summary."""

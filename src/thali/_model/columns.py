@@ -4,17 +4,16 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from thali._described import without_empty
+from thali._posterior.interval import INTERVAL, interval_columns
 
 if TYPE_CHECKING:
     import pandas
 
-_ENDS = {"_lb": "_low", "_ub": "_high"}
 MONTE_CARLO = "monte_carlo"  # in attrs: whether errors that are called se are those of draws, rather than of data
 _OF_DRAWS, _OF_DATA = "MC error", "std. error"
 _ERRORS = {"_mcse": _OF_DRAWS, "_se": _OF_DATA}
 _PLAIN = (str, int, float, tuple, list, dict)  # attrs that stay; tables among them belong to other findings
 _RANK = re.compile(r"p_([2-9]|\d\d+)")
-_ARVIZ = re.compile(r"^eti\d+(_lb|_ub)$")
 
 
 class Column(NamedTuple):
@@ -105,7 +104,8 @@ COLUMNS = {
 def described(table: "pandas.DataFrame") -> "pandas.DataFrame":
     """The table of a finding: intervals named `low` and `high`, and units and errors in `attrs["columns"]`."""
     full = without_empty(table)
-    renamed = full.rename(columns={name: _plain_end(name) for name in full.columns if isinstance(name, str)})
+    ends = interval_columns(table.attrs.get("interval", INTERVAL))  # as ArviZ calls them
+    renamed = full.rename(columns=dict(zip(ends, ("low", "high"), strict=True)))
     names = [str(name) for name in renamed.columns]
     known = {name: COLUMNS[name] for name in names if name in COLUMNS}
     renamed.attrs = {name: value for name, value in table.attrs.items() if isinstance(value, _PLAIN)} | {
@@ -118,13 +118,6 @@ def described(table: "pandas.DataFrame") -> "pandas.DataFrame":
         }
     }
     return renamed
-
-
-def _plain_end(name: str) -> str:
-    """An end of an interval as findings call it: ArviZ calls it after the probability."""
-    if found := _ARVIZ.match(name):
-        return _ENDS[found[1]].removeprefix("_")
-    return name
 
 
 def heading(name: str, monte_carlo: bool = False) -> str:

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.design import Design
 from thali._posterior.convergence import r_hat_in_words
-from thali._posterior.interval import INTERVAL, interval_name
+from thali._posterior.interval import interval_name
 
 from .data_facts import described, levels_shown
 from .finding import DATA, METHODS, ON_SCREEN, READ, SHOWN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
@@ -44,8 +44,7 @@ SENTENCES = {
     "computed": "Computations were done with {program}.",
     "judged": "Convergence was assessed by R-hat (largest: {r_hat}) and effective sample size (smallest: {ess}) of all"
     " reported quantities {source}.",
-    "intervals": "Intervals are central {interval}s of the posterior{others}.",
-    "other intervals": "; for levels, money and markets they are {interval}s",
+    "intervals": "Intervals are central {interval}s of the posterior.",
 }
 _TRACE = "trace"
 
@@ -83,9 +82,9 @@ def summary(model: Any, settings: Settings) -> Finding:
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
     spec = spec_of(model)
     return Finding(
-        notes=(phrase(SENTENCES, "summary", interval=interval_name()),),
+        notes=(phrase(SENTENCES, "summary", interval=interval_name(settings.ci)),),
         title=SENTENCES["summary.title"],
-        table=model.summary().rename_axis("quantity"),
+        table=model.summary(settings.ci).rename_axis("quantity"),
         picture=Picture(_TRACE, SENTENCES["trace"], (model,)) if spec is not None and _TRACE in spec.pictures else None,
     )
 
@@ -140,10 +139,7 @@ def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
     kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
     sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
     sentences += judged(facts)
-    others = (
-        "" if settings.ci == INTERVAL else phrase(SENTENCES, "other intervals", interval=interval_name(settings.ci))
-    )
-    return (*sentences, phrase(SENTENCES, "intervals", interval=interval_name(), others=others))
+    return (*sentences, phrase(SENTENCES, "intervals", interval=interval_name(settings.ci)))
 
 
 def judged(facts: dict[str, Any]) -> tuple[Text, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import Facts
 from thali._labels import plural
+from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, InterruptedWarning, Message, Setting, ThaliWarning
 
 if TYPE_CHECKING:
@@ -119,12 +120,12 @@ class Draws(Engine):
         draws = f"{plural(chains, 'chain')} of {plural(of_each, 'draw')}{stopped}"
         return ("draws", draws), *main_rows(model.summary())
 
-    def summary(self, model: Any) -> Any:
+    def summary(self, model: Any, ci: float = INTERVAL) -> Any:
         """The rows of `quantities`, made once."""
         from thali._posterior.summary import summary_table
 
         model._fitted()
-        return model._once("summary", lambda: summary_table(model.quantities())).copy()
+        return model._once(("summary", ci), lambda: summary_table(model.quantities(), ci)).copy()
 
 
 class Chains(Draws):

@@ -49,7 +49,8 @@ def segments_once(settings: Settings, people: Callable[[Any], int], usual: Any =
             return None
         if not kept:
             kept.append(None)  # which stays where there are none, so that a fault is named once
-            kept[0] = model.segments(usual if settings.segments is None else settings.segments, settings.random_seed)
+            number = usual if settings.segments is None else settings.segments
+            kept[0] = model.segments(number, settings.random_seed, settings.ci)
         return kept[0]
 
     return segments

@@ -5,10 +5,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from thali._labels import suggest
-from thali._posterior.interval import INTERVAL, interval_name
-from thali.errors import Argument, ArgumentError
+from thali._posterior.interval import INTERVAL
+from thali.errors import ArgumentError
 
-from .options import CORES, SEED
+from .options import CI, CORES, SEED
 from .spec import REPORT, ModelSpec
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Settings:
     Parameters
     ----------
     ci : float
-        Probability of intervals, where a model's answer has intervals of any probability.
+        Probability of intervals.
     random_seed : int
         Of checks, segments, and occasions and people that are simulated.
     cores : int, optional
@@ -102,7 +102,7 @@ class Settings:
 
 USUAL = Settings()
 
-_OF_EVERY_RUN = {each.name: each for each in (SEED, CORES)}
+_OF_EVERY_RUN = {each.name: each for each in (CI, SEED, CORES)}
 
 
 def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str = "") -> Settings:
@@ -114,17 +114,12 @@ def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str 
         If the model's answer has no setting of a name, or a value is out of its range.
     """
     options = {} if spec is None else {each.name: each for each in spec.options_of(method) if each.to == REPORT}
-    known = ("ci", *(name for name in options if name != "ci"), *_OF_EVERY_RUN, *(("rows",) * ("folds" in options)))
+    known = (*dict.fromkeys((*options, *_OF_EVERY_RUN)), *(("rows",) * ("folds" in options)))
     for name, value in given.items():
         if name not in known:
             raise ArgumentError(
                 f"findings() of this model has no setting {name!r}; its settings are"
                 f" {', '.join(known)}.{suggest(name, known)}"
-            )
-        if name == "ci" and name not in options and value != INTERVAL:
-            raise ArgumentError(
-                Argument("ci"),
-                f" cannot be changed for this model, whose intervals are {interval_name()}s; got {value!r}.",
             )
         option = (_OF_EVERY_RUN | options).get(name)
         if option is not None and option.check is not None and value is not None:

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali._digits import number
-from thali._posterior.interval import TAILS, interval_name
+from thali._posterior.interval import interval_name, tails_of
 from thali.errors import Fact, Message
 
 
@@ -18,10 +18,10 @@ def listed(names: Iterable[Any], most: int = 6) -> str:
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
-def estimate(draws: np.ndarray) -> str:
+def estimate(draws: np.ndarray, ci: float) -> str:
     """Mean and interval of draws in a sentence."""
-    low, high = np.quantile(draws, TAILS)
-    return f"{number(float(draws.mean()))} ({interval_name()} {number(low)} to {number(high)})"
+    low, high = np.quantile(draws, tails_of(ci))
+    return f"{number(float(draws.mean()))} ({interval_name(ci)} {number(low)} to {number(high)})"
 
 
 def phrase(sentences: Mapping[str, str], key: str, /, **facts: Any) -> str | Message:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import tails_of
 
 if TYPE_CHECKING:
     import pandas
@@ -14,7 +14,7 @@ AT_ONCE = 2**24  # numbers of draws x people x options held at once
 
 
 def individuals_table(
-    drawn: Callable[[slice], np.ndarray], draws: int, people: Sequence[str], options: Sequence[str], of: str
+    drawn: Callable[[slice], np.ndarray], draws: int, people: Sequence[str], options: Sequence[str], of: str, ci: float
 ) -> "pandas.DataFrame":
     """Mean and interval over draws of each person and option, which are called `of`.
 
@@ -24,14 +24,14 @@ def individuals_table(
 
     from thali._tables import Table
 
-    mean, low, high = np.empty((3, len(people), len(options)))
+    tails, (mean, low, high) = tails_of(ci), np.empty((3, len(people), len(options)))
     for some in blocks_of_people(len(people), draws * len(options)):
         values = drawn(some)
         mean[some] = np.nanmean(values, axis=0)
-        low[some], high[some] = np.nanquantile(values, TAILS, axis=0)
+        low[some], high[some] = np.nanquantile(values, tails, axis=0)
     index = pd.MultiIndex.from_product([people, options], names=["respondent", of])
     table = Table({"mean": mean.ravel(), "low": low.ravel(), "high": high.ravel()}, index)
-    table.attrs["interval"] = INTERVAL
+    table.attrs["interval"] = ci
     return table
 
 

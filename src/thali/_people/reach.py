@@ -12,7 +12,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._inference.seeds import streams
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def draws_held(draws: int, people: int, options: int) -> np.ndarray:
 
 
 def reach_table(
-    reaches: np.ndarray, options: Sequence[str], size: Any, top: Any, random_seed: Any
+    reaches: np.ndarray, options: Sequence[str], size: Any, top: Any, random_seed: Any, ci: float
 ) -> "pandas.DataFrame":
     """The sets of so many options that reach most people; `reaches`: truths (draws, people, options).
 
@@ -49,7 +49,7 @@ def reach_table(
     """
     from thali._tables import Table
 
-    size, top = whole("size", size, 1), whole("top", top, 1)
+    size, top, tails = whole("size", size, 1), whole("top", top, 1), tails_of(ci)
     draws, people, number = reaches.shape
     if size >= number:
         raise ArgumentError(Argument("size"), f" must be less than {number}, the number of options; got {size}.")
@@ -61,13 +61,13 @@ def reach_table(
     for place, members in enumerate(search.sets):
         counts = reaches[:, :, members].sum(axis=2)
         reach[place] = (((counts > 0) * weights).sum(axis=1) + halves[:, 0]) / total
-        low, high = np.quantile(reach[place], TAILS)
+        low, high = np.quantile(reach[place], tails)
         names = tuple(options[k] for k in members)
         rows.append((names, (counts > 0).mean(), low, high, counts.mean()))
     table = Table(rows, columns=["members", "reach", "low", "high", "frequency"])
     table["best"] = (reach == reach.max(axis=0)).mean(axis=1)
     table = table.sort_values("reach", ascending=False, kind="stable", ignore_index=True).head(top)
-    table.attrs |= {"interval": INTERVAL, "sets": comb(len(options), size), "exact": search.is_exact}
+    table.attrs |= {"interval": ci, "sets": comb(len(options), size), "exact": search.is_exact}
     table.attrs |= {"bound": float(table["reach"].iloc[0]) if search.is_exact else search.bound, "people": people}
     return table
 

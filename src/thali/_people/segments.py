@@ -12,6 +12,7 @@ from thali._described import Described, Description, as_text
 from thali._digits import percent
 from thali._inference.seeds import streams
 from thali._labels import plural
+from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import Argument, DataError
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class HasSegments:
 
     _preferences: Any  # () -> Preferences
 
-    def segments(self, k: Any = None, random_seed: Any = 0) -> "Segments":
+    def segments(self, k: Any = None, random_seed: Any = 0, ci: float = INTERVAL) -> "Segments":
         r"""Segments of the respondents by what they prefer, with their sizes, profiles, names and stability.
 
         People are grouped by k-means of the mean log odds of their preferences; in every draw of the posterior each
@@ -70,6 +71,8 @@ class HasSegments:
             from 2 to 6, or one where nobody differs.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the starts of k-means.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -81,7 +84,8 @@ class HasSegments:
         NotFittedError
             Before `fit`.
         ArgumentError
-            If `k` is no whole number of 2 or more, or the model does not know what each person prefers.
+            If `k` is no whole number of 2 or more, `ci` is not between 0 and 1, or the model does not know what each
+            person prefers.
         DataError
             If there are more segments than respondents, or the file of the model could not hold the data.
 
@@ -89,7 +93,7 @@ class HasSegments:
         ----------
         Hubert & Arabie (1985), Comparing partitions.
         """
-        return segments_of(self._preferences(), k, random_seed)
+        return segments_of(self._preferences(), k, random_seed, ci)
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -100,10 +104,10 @@ class Segments(Described):
     ----------
     sizes : pandas.DataFrame
         One row a segment, the largest first: `name` (the levels that it prefers most beyond everybody), `respondents`,
-        `share` of these respondents (mean over draws) and its 89 % interval `share_low` to `share_high`.
+        `share` of these respondents (mean over draws) and its interval `share_low` to `share_high`.
     profiles : pandas.DataFrame
         One row a segment and level of an attribute, or option: `preferred`, how often the level is preferred to another
-        one of its attribute, all else being equal, or the option to another one (.5: indifferent), its 89 % interval
+        one of its attribute, all else being equal, or the option to another one (.5: indifferent), its interval
         over draws `preferred_low` to `preferred_high`, and `all_respondents`, the same of all respondents.
     assignment : pandas.DataFrame
         One row a respondent: `segment`, and `probability`, the share of draws in which she belongs to it.
@@ -162,7 +166,7 @@ class Segments(Described):
     __repr__ = __str__
 
 
-def segments_of(preferences: Preferences, number: Any, random_seed: Any) -> Segments:
+def segments_of(preferences: Preferences, number: Any, random_seed: Any, ci: float) -> Segments:
     r"""Segments by k-means: centres of everybody's mean, to the nearest of which people belong in every draw.
 
     What is compared is the log odds of preferences, since probabilities near 0 and 1 hide how far people differ.
@@ -188,7 +192,7 @@ def segments_of(preferences: Preferences, number: Any, random_seed: Any) -> Segm
     rows = {k: _row(points, labels, k) for k, labels in found.items()}
     enough = max(row["stability"] for row in rows.values()) - _AS_STABLE
     best = max(k for k, row in rows.items() if row["stability"] >= enough)
-    return _answer(preferences, found[best], best, rows)
+    return _answer(preferences, found[best], best, rows, ci)
 
 
 def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int, ...]:
@@ -249,11 +253,11 @@ def _answer(
     labels: np.ndarray,
     number: int,
     rows: dict[int, dict[str, float]],
+    ci: float,
 ) -> Segments:
     """All tables of one number of segments."""
     import pandas as pd
 
-    from thali._posterior.interval import INTERVAL, TAILS
     from thali._tables import Table
 
     probabilities = _probabilities(labels, number)
@@ -268,12 +272,12 @@ def _answer(
             "name": names_of(preferences.levels, means, everybody),
             "respondents": np.bincount(assigned, minlength=number),
             "share": shares.mean(axis=0),
-            **dict(zip(("share_low", "share_high"), np.quantile(shares, TAILS, axis=0), strict=True)),
+            **dict(zip(("share_low", "share_high"), np.quantile(shares, tails_of(ci), axis=0), strict=True)),
         },
         index,
     )
-    sizes.attrs["interval"] = INTERVAL
-    low, high = np.nanquantile(profiles, TAILS, axis=0)
+    sizes.attrs["interval"] = ci
+    low, high = np.nanquantile(profiles, tails_of(ci), axis=0)
     rows_of_profiles = {
         "segment": np.repeat(index, len(preferences.levels)),
         **{
@@ -286,7 +290,7 @@ def _answer(
         "all_respondents": np.tile(everybody, number),
     }
     levels = Table(rows_of_profiles)
-    levels.attrs["interval"] = INTERVAL
+    levels.attrs["interval"] = ci
     people = pd.Index(preferences.respondents, name="respondent")
     assignment = Table({"segment": assigned + 1, "probability": probabilities.max(axis=1)}, people)
     return Segments(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._aspects.answers.check import MEMBER, ROWS, SIMILARITY, checked_in, options_in
 from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.answers.kind import of_known_data
-from thali._posterior.interval import level_name
+from thali._posterior.interval import INTERVAL, level_name
 from thali.errors import ArgumentError
 
 from ._draws import is_table, posterior_of
@@ -66,7 +66,7 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
         posterior = posterior_of(model)
         if not posterior.has_classes:
             of_known_data(posterior, "plots.check")
-        everything = answers_of(posterior).check(random_seed)
+        everything = answers_of(posterior).check(random_seed, INTERVAL)
     table = everything.head(max_pairs)
     of, options = checked_in(everything), options_in(everything)
     shown = dict(zip(options, short(options), strict=True))

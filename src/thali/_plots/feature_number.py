@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import number
-from thali._posterior.interval import TAILS, interval_name
+from thali._posterior.interval import INTERVAL, interval_name, tails_of
 
 from ._draws import posterior_of
 from ._fonts import picture
@@ -19,7 +19,7 @@ _LEGEND = {"loc": "upper left", "frameon": False, "fontsize": 8}
 
 
 @picture
-def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
+def n_features(model: Any, axes: "Sequence[Axes] | None" = None, ci: float = INTERVAL) -> "list[Axes]":
     """Draw the posterior of the number of features, and beside it that of alpha if it was learned.
 
     For a fit to similarities or triplets the bars count the features on which alone the data depend, those with two
@@ -31,6 +31,8 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
         Anything with `posterior_`.
     axes : sequence of matplotlib axes, optional
         Where to draw: one, or two if alpha was learned; a new figure if None.
+    ci : float in (0, 1)
+        Probability of the intervals.
 
     Returns
     -------
@@ -68,11 +70,11 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]"
         axes[0].legend(*(part[::-1] for part in axes[0].get_legend_handles_labels()), **_LEGEND)
     axes[0].set(xlim=(low - 1, high + 1), xlabel=f"number of {posterior.facts.word}s", ylabel="posterior probability")
     axes[0].locator_params(axis="x", integer=True)
-    axes[0].set_title(_in_words(number), fontsize=10)
+    axes[0].set_title(_in_words(number, ci), fontsize=10)
     if alpha is not None:
         axes[1].hist(alpha.ravel(), bins=40, density=True, color=COLOURS[1])
         axes[1].set(xlim=(0, None), xlabel="concentration α", ylabel="posterior density")
-        axes[1].set_title(_in_words(alpha), fontsize=10)
+        axes[1].set_title(_in_words(alpha, ci), fontsize=10)
     for ax in axes:
         ax.spines[["top", "right"]].set_visible(False)
     return list(axes)
@@ -83,6 +85,6 @@ def _shares(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return values, counts / len(number)
 
 
-def _in_words(draws: np.ndarray) -> str:
-    low, high = np.quantile(draws, TAILS)
-    return f"mean {number(draws.mean())}, {interval_name()} {number(low)} to {number(high)}"
+def _in_words(draws: np.ndarray, ci: float) -> str:
+    low, high = np.quantile(draws, tails_of(ci))
+    return f"mean {number(draws.mean())}, {interval_name(ci)} {number(low)} to {number(high)}"

@@ -10,7 +10,7 @@ from thali._posterior.interval import interval_name
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import SHADES, label_width, new_axes, short, whole_ticks
+from ._style import SHADES, interval_of, label_width, new_axes, short, whole_ticks
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -75,7 +75,7 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
         text.set_parse_math(False)
     ax.set_xticks(whole_ticks(n))
     ax.tick_params(axis="x", labelsize=size)
-    ax.set_xlabel(f"rank (mean and {interval_name()})")
+    ax.set_xlabel(f"rank (mean and {interval_name(interval_of(table))})")
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     ax.figure.colorbar(image, ax=ax, label="probability", shrink=min(1.0, 0.5 + 2.0 / n), pad=0.02)

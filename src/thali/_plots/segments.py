@@ -9,7 +9,7 @@ from thali._people.segments import HasSegments
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -88,9 +88,9 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
     for text in first.get_yticklabels()[len(places) :]:
         text.set_fontweight("bold")
     figure = first.figure
-    what = "option" if is_of_options else "level"
+    what, interval = "option" if is_of_options else "level", interval_name(interval_of(found.profiles))
     figure.supxlabel(
-        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {interval_name()})",
+        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {interval})",
         fontsize=9,
     )
     return drawn

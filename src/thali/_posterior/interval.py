@@ -1,12 +1,26 @@
-"""The interval that thali reports everywhere: equal-tailed, with the probability that is ArviZ's own default."""
+"""Intervals: equal-tailed, with the probability that is ArviZ's own default unless another one is asked for."""
+
+from thali._arguments import between
 
 INTERVAL = 0.89
-INTERVAL_COLUMNS = ("eti89_lb", "eti89_ub")
 
 
-def tails_of(ci: float) -> tuple[float, float]:
-    """The ends of an interval of that probability as quantiles."""
+def tails_of(ci: float = INTERVAL) -> tuple[float, float]:
+    """Return the ends of an interval of that probability as quantiles; what is no probability is refused."""
+    ci = between("ci", ci, "the probability of an interval")
     return (1 - ci) / 2, (1 + ci) / 2
+
+
+def interval_columns(ci: float = INTERVAL) -> tuple[str, str]:
+    """Return what ArviZ calls the ends of an interval of that probability.
+
+    Examples
+    --------
+    >>> interval_columns()
+    ('eti89_lb', 'eti89_ub')
+    """
+    stem = f"eti{100 * ci:.6g}"
+    return f"{stem}_lb", f"{stem}_ub"
 
 
 def level_name(ci: float = INTERVAL) -> str:

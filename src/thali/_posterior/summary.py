@@ -12,7 +12,7 @@ import numpy as np
 from thali._digits import number
 from thali._inference.numerics.ranks import twice_ranks
 
-from .interval import INTERVAL, INTERVAL_COLUMNS, interval_name
+from .interval import INTERVAL, interval_columns, interval_name, tails_of
 
 if TYPE_CHECKING:
     import pandas
@@ -169,14 +169,14 @@ def find_fast_length(least: int) -> int:
 # Means, intervals and diagnostics of quantities that were drawn -------------------------------------------------------
 
 
-def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
+def summary_table(quantities: dict[str, np.ndarray], ci: float = INTERVAL) -> "pandas.DataFrame":
     """Mean, interval, Monte Carlo error and convergence diagnostics of quantities that were drawn.
 
     One row a quantity. The columns are those of ArviZ: `mean`, `sd`, `eti89_lb` and `eti89_ub` (equal-tailed interval
-    with probability .89), `mcse_mean` (standard error of the mean), `ess_bulk` and `ess_tail` (effective sample sizes;
-    the latter at the quantiles .11 and .89, ArviZ's default), `r_hat` (Vehtari, Gelman, Simpson, Carpenter & Bürkner
-    2021). The last is NaN for a quantity that never changes, for a single chain, and for fewer than 4 draws.
-    `attrs["chains"]` and `attrs["draws"]` say how many there were.
+    with probability `ci`, here .89), `mcse_mean` (standard error of the mean), `ess_bulk` and `ess_tail` (effective
+    sample sizes; the latter at the quantiles .11 and .89, ArviZ's default), `r_hat` (Vehtari, Gelman, Simpson,
+    Carpenter & Bürkner 2021). The last is NaN for a quantity that never changes, for a single chain, and for fewer than
+    4 draws. `attrs["chains"]` and `attrs["draws"]` say how many there were; `attrs["interval"]` is `ci`.
 
     Examples
     --------
@@ -189,8 +189,8 @@ def summary_table(quantities: dict[str, np.ndarray]) -> "pandas.DataFrame":
     from thali._tables import Table
 
     draws = np.stack(list(quantities.values())).astype(float)
-    frame = Table(_columns(draws), index=list(quantities))
-    frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2])
+    frame = Table(_columns(draws, ci), index=list(quantities))
+    frame.attrs.update(chains=draws.shape[1], draws=draws.shape[2], interval=ci)
     return frame
 
 
@@ -203,17 +203,16 @@ def mean_errors(draws: np.ndarray) -> np.ndarray:
     return errors
 
 
-def _columns(draws: np.ndarray) -> dict[str, np.ndarray]:
+def _columns(draws: np.ndarray, ci: float) -> dict[str, np.ndarray]:
     """The columns of the summary for draws (quantity, chain, draw)."""
     constant = np.ptp(draws, axis=(1, 2)) == 0
-    outside = (1 - INTERVAL) / 2
+    outside, _ = tails_of(ci)
     low, high = np.quantile(draws.reshape(len(draws), -1), [outside, 1 - outside], axis=1)
     ess, r_hat = bulk_and_r_hat(draws)
     columns = {
         "mean": draws.mean(axis=(1, 2)),
         "sd": draws.std(axis=(1, 2), ddof=1) if draws[0].size > 1 else np.full(len(draws), np.nan),
-        INTERVAL_COLUMNS[0]: low,
-        INTERVAL_COLUMNS[1]: high,
+        **dict(zip(interval_columns(ci), (low, high), strict=True)),
         "mcse_mean": mean_mcse(draws),
         "ess_bulk": ess,
         "ess_tail": tail_ess(draws, INTERVAL),
@@ -236,7 +235,7 @@ def main_rows(summary: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     (('eta', '1.5 (89 % interval 1 to 2)'),)
     """
     rows = summary.head(2).query("sd != 0")
-    ends = zip(rows["mean"], *(rows[name] for name in INTERVAL_COLUMNS), strict=True)
+    ends = zip(rows["mean"], *(rows[name] for name in interval_columns()), strict=True)
     texts = [f"{number(mean)} ({interval_name()} {number(low)} to {number(high)})" for mean, low, high in ends]
     return tuple(zip(map(str, rows.index), texts, strict=True))
 

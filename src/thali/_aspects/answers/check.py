@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._labels import plural
 from thali._model.common_findings import MISFIT
-from thali._posterior.interval import INTERVAL, TAILS, level_name
+from thali._posterior.interval import level_name, tails_of
 from thali.errors import ArgumentError
 
 from ..draws.probabilities import BLOCK
@@ -113,7 +113,7 @@ MAX_NAMED = 5
 
 
 def finished_table(
-    named: "pandas.DataFrame", rows: list[dict[Any, Any]], discrepancy: np.ndarray, of: str
+    named: "pandas.DataFrame", rows: list[dict[Any, Any]], discrepancy: np.ndarray, of: str, ci: float
 ) -> "pandas.DataFrame":
     """What is checked, its numbers block by block, and the discrepancies, as a table of rows of that kind."""
     from thali._tables import Table
@@ -124,7 +124,7 @@ def finished_table(
     expected = float(frame.pop("outside").sum())
     frame = frame.sort_values("p_value", kind="stable", ignore_index=True)
     p_value = _share_at_least(*discrepancy) if float(frame["n"].to_numpy().mean()) >= MIN_MEAN_COUNT else math.nan
-    frame.attrs |= {"p_value": p_value, "interval": INTERVAL, "expected_missed": expected}
+    frame.attrs |= {"p_value": p_value, "interval": ci, "expected_missed": expected}
     frame.attrs |= {"draws": discrepancy.shape[1], ROWS: of}
     return frame
 
@@ -194,10 +194,12 @@ def blocks(count: int, n_draws: int) -> Iterator[slice]:
         yield slice(start, min(start + step, count))
 
 
-def replicated_rows(x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray) -> dict[str, np.ndarray]:
+def replicated_rows(
+    x: np.ndarray, n: np.ndarray, p: np.ndarray, replicates: np.ndarray, ci: float
+) -> dict[str, np.ndarray]:
     """The numbers of the table for a block of pairs, and the share of replicates outside each interval."""
     # The smallest counts that reach the quantiles: between counts there is nothing to observe.
-    low, high = np.quantile(replicates, TAILS, axis=1, method="inverted_cdf")
+    low, high = np.quantile(replicates, tails_of(ci), axis=1, method="inverted_cdf")
     below = 2 * (replicates < x).sum(axis=1) + (replicates == x).sum(axis=1)
     outside = (replicates < low[:, None]) | (replicates > high[:, None])
     n, draws = n[:, 0], replicates.shape[1]

@@ -20,6 +20,7 @@ from thali._data.kinds import (
     TRIPLETS,
 )
 from thali._posterior.convergence import Advice
+from thali._posterior.interval import INTERVAL
 from thali._posterior.view import GROUPS, KINDS, Posterior
 
 from ..draws.columns import columns_of
@@ -75,13 +76,13 @@ class DataAnswers:
         """What helps chains that disagree."""
         return quantities.advice_of(self.posterior)
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """What was observed against replicates of the model."""
-        return check_table(self.posterior, random_seed)
+        return check_table(self.posterior, random_seed, ci)
 
-    def predictions(self) -> "pandas.DataFrame":
+    def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The proportions that were observed, and what the model says of them."""
-        return predicted_table(self.posterior)
+        return predicted_table(self.posterior, ci)
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         """The probabilities of what is chosen out of sets, and their errors if asked for."""
@@ -96,12 +97,12 @@ class DataAnswers:
         return log_predictive_of_one(of_choices(self.posterior, "log_predictive"), choices)
 
     def features(
-        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched]
+        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
     ) -> "pandas.DataFrame":
         """The features that are probable, with their weights; with `similar` those that `matched` finds."""
         if similar is None:
-            return add_convergence(features_table(self.posterior, min_probability), self.posterior)
-        return matched_table(self.posterior, matched(similar, min_probability))
+            return add_convergence(features_table(self.posterior, min_probability, ci), self.posterior)
+        return matched_table(self.posterior, matched(similar, min_probability), ci)
 
     def data(self) -> Any:
         """What the model was fitted to, as far as the posterior holds it."""
@@ -163,8 +164,8 @@ class OfSimilarities(OfObjects):
         columns = columns_of(self.posterior)
         return similarity_draws(replace(columns, weights=np.ones_like(columns.weights)), 0.0, first, second)
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        return similarity_check_table(self.posterior, random_seed)
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        return similarity_check_table(self.posterior, random_seed, ci)
 
     def data(self) -> Any:
         return measured_similarities(self.posterior)
@@ -192,8 +193,8 @@ class OfTriplets(OfObjects):
 class OfOwnData(DataAnswers):
     """Data of a likelihood of the user's own."""
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        return check_table(of_known_data(self.posterior, "check"), random_seed)  # which refuses them
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        return check_table(of_known_data(self.posterior, "check"), random_seed, ci)  # which refuses them
 
     def _own_quantities(self) -> Quantities:
         return quantities.of_own(self.posterior)
@@ -219,14 +220,14 @@ class OfGroups(DataAnswers):
     def judges(self, name: str) -> bool:
         return self._first().judges(name)
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
-        tables = {name: one.check(random_seed) for name, one in self._each().items()}
+    def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        tables = {name: one.check(random_seed, ci) for name, one in self._each().items()}
         return group_check_table(tables, "person" if self.posterior.has_individuals else "group")
 
     def features(
-        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched]
+        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
     ) -> "pandas.DataFrame":
-        return group_features_table(self.posterior, min_probability, similar)
+        return group_features_table(self.posterior, min_probability, similar, ci)
 
     def data(self) -> Any:
         return GroupedData({name: one.data() for name, one in self._each().items()})
@@ -249,10 +250,10 @@ class OfPeople(OfGroups):
         return log_predictive_of_population(self.posterior, choices)
 
     def features(
-        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched]
+        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
     ) -> "pandas.DataFrame":
         common = self.posterior.of_common()
-        return answers_of(common).features(min_probability, similar, partial(matched_features, common))
+        return answers_of(common).features(min_probability, similar, partial(matched_features, common), ci)
 
 
 class OfKinds(DataAnswers):
@@ -274,9 +275,9 @@ class OfKinds(DataAnswers):
         return log_predictive_of_kinds(self.posterior, choices)
 
     def features(
-        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched]
+        self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
     ) -> "pandas.DataFrame":
-        return group_features_table(as_groups(self.posterior), min_probability, similar)
+        return group_features_table(as_groups(self.posterior), min_probability, similar, ci)
 
 
 _OF_ONE: dict[str, type[DataAnswers]] = {

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from thali._trees.tree import Tree
 
 
-def features_table(posterior: Posterior, min_probability: float = 0.05) -> "pandas.DataFrame":
+def features_table(posterior: Posterior, min_probability: float = 0.05, ci: float = INTERVAL) -> "pandas.DataFrame":
     """The sets of options that own a feature together, the most probable first, those that choices do not show last."""
 
     from thali._tables import Table
 
     checked_probability(min_probability)
+    tails = tails_of(ci)
     labels, columns = posterior.labels, columns_of(posterior)
     patterns, pattern = distinct_owners(columns)
     # One entry a pattern and draw in which it occurs, in the order of the patterns.
@@ -42,7 +43,7 @@ def features_table(posterior: Posterior, min_probability: float = 0.05) -> "pand
             {
                 "members": tuple(labels[option] for option in patterns[number]),
                 "weight": weights.mean(),
-                **dict(zip(("weight_low", "weight_high"), np.quantile(weights, TAILS), strict=True)),
+                **dict(zip(("weight_low", "weight_high"), np.quantile(weights, tails), strict=True)),
                 "copies": copies[number] / columns.n_draws,
                 "probability": present[number] / columns.n_draws,
             }

@@ -14,7 +14,7 @@ import numpy as np
 
 from thali._data.kinds import GROUPED
 from thali._posterior.densities import MAX_POINTWISE, is_pointwise
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.store import origin
 from thali._posterior.view import FACTS, Posterior
 from thali.errors import Argument, ArgumentError
@@ -274,7 +274,7 @@ MAX_COMPARED = 4  # groups, of which every two are compared feature by feature
 
 
 def group_features_table(
-    posterior: Posterior, min_probability: float = 0.05, similar: Any = None
+    posterior: Posterior, min_probability: float = 0.05, similar: Any = None, ci: float = INTERVAL
 ) -> "pandas.DataFrame":
     """The features with a weight in each group, and for every two of up to four groups which weighs more."""
     from thali._tables import Table
@@ -294,7 +294,7 @@ def group_features_table(
         row: dict[str, Any] = {"members": members}
         there = weights[:, present]
         for name, values in zip(names, there, strict=True):
-            low, high = np.quantile(values, TAILS)
+            low, high = np.quantile(values, tails_of(ci))
             row |= {f"weight[{name}]": values.mean(), f"weight_low[{name}]": low, f"weight_high[{name}]": high}
         if len(names) <= MAX_COMPARED:
             for a, b in combinations(range(len(names)), 2):
@@ -307,7 +307,7 @@ def group_features_table(
         "groups": list(names),
         "options": posterior.n_options,
         "shares": posterior.facts.of_choices,
-        "interval": INTERVAL,
+        "interval": ci,
     }
     return found
 

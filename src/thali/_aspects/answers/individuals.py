@@ -12,7 +12,7 @@ from thali._people.individuals import blocks_of_people, individuals_table
 from thali._people.populations import Individuals
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, spaced_draws
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -44,12 +44,12 @@ def no_individuals(what: str) -> ArgumentError:
     )
 
 
-def person_table(posterior: Posterior) -> "pandas.DataFrame":
+def person_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """Of choices everybody's share of each option, of other data the weight of each feature, with intervals."""
     draws, people = posterior.n_draws, posterior.groups
     if posterior.facts.of_choices:
         return individuals_table(
-            lambda some: shares_of_people(posterior, some), draws, people, posterior.labels, "option"
+            lambda some: shares_of_people(posterior, some), draws, people, posterior.labels, "option", ci
         )
     one = posterior.of_group(people[0])
     found = features_table(one, MIN_PRESENT)["members"].tolist()
@@ -61,7 +61,7 @@ def person_table(posterior: Posterior) -> "pandas.DataFrame":
     for k, (each, there) in enumerate(zip(weights, present, strict=True)):
         drawn[there, :, k] = each[:, there].T
     names = [", ".join(each) for each in members]
-    return individuals_table(lambda some: drawn[:, some], draws, people, names, "feature")
+    return individuals_table(lambda some: drawn[:, some], draws, people, names, "feature", ci)
 
 
 def shares_of_people(posterior: Posterior, people: slice, draws: np.ndarray | None = None) -> np.ndarray:
@@ -164,15 +164,15 @@ def weights_of_people(posterior: Posterior, people: slice, draws: np.ndarray) ->
     return shared, own if unique is None else flat(unique)[draws][:, people]
 
 
-def population_table(posterior: Posterior) -> "pandas.DataFrame":
+def population_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFrame":
     """The share of each option by the common weights, with its interval."""
     import pandas as pd
 
     from thali._tables import Table
 
     worth = flat(posterior.common_worth)
-    low, high = np.quantile(worth, TAILS, axis=0)
+    low, high = np.quantile(worth, tails_of(ci), axis=0)
     labels = pd.Index(posterior.labels, name="option")
     table = Table({"mean": worth.mean(axis=0), "low": low, "high": high}, labels)
-    table.attrs["interval"] = INTERVAL
+    table.attrs["interval"] = ci
     return table

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import GROUPED, PAIRS
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import tails_of
 from thali._posterior.summary import mean_errors
 from thali._posterior.view import COVARIATE, Posterior, parted
 
@@ -173,7 +173,7 @@ def same_class_table(posterior: Posterior) -> "pandas.DataFrame":
     return Table(together(posterior.members, posterior.most_classes), index=people, columns=people.rename("other"))
 
 
-def sizes_table(posterior: Posterior) -> "pandas.DataFrame":
+def sizes_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """The kinds, the largest first, and how many people are of each."""
     import pandas as pd
 
@@ -184,23 +184,24 @@ def sizes_table(posterior: Posterior) -> "pandas.DataFrame":
     rows = []
     for g in range(number):
         count = (of == g).sum(axis=1)
-        shares = {"sample": _of_sample(count, len(people)), "population": _of_all(count, len(people), number)}
+        shares = {"sample": _of_sample(count, len(people), ci), "population": _of_all(count, len(people), number, ci)}
         row = {f"{whose}_{name}": value for whose, own in shares.items() for name, value in own.items()}
         rows.append(row | {"occupied": float(np.mean(count > 0)), "respondents": tuple(people[likely == g].tolist())})
     table = Table(rows, index=pd.RangeIndex(1, number + 1, name="latent_class"))
     occupied = posterior.n_classes.ravel()
+    table.attrs["interval"] = ci
     table.attrs["n_classes"] = {count: float(np.mean(occupied == count)) for count in range(1, number + 1)}
     return table
 
 
-def _of_sample(count: np.ndarray, people: int) -> dict[str, float]:
+def _of_sample(count: np.ndarray, people: int, ci: float) -> dict[str, float]:
     """Mean and interval of the share of those who answered, of whom so many are of a kind in each draw."""
     share = count / people
-    low, high = np.quantile(share, TAILS)
+    low, high = np.quantile(share, tails_of(ci))
     return {"share": float(share.mean()), "share_low": float(low), "share_high": float(high)}
 
 
-def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
+def _of_all(count: np.ndarray, people: int, kinds: int, ci: float) -> dict[str, float]:
     """Mean and interval of the share of the population: a mixture over draws of Beta(1 + n_g, G - 1 + N - n_g)."""
     from scipy.optimize import brentq
     from scipy.special import betainc, betaincinv
@@ -210,7 +211,7 @@ def _of_all(count: np.ndarray, people: int, kinds: int) -> dict[str, float]:
     n, times = np.unique(count, return_counts=True)
     weight, a, b = times / times.sum(), 1.0 + n, kinds - 1.0 + people - n
     found = []
-    for p in TAILS:
+    for p in tails_of(ci):
         ends = betaincinv(a, b, p)
         low, high = float(ends.min()), float(ends.max())
         found.append(low if low == high else brentq(lambda x, p=p: weight @ betainc(a, b, x) - p, low, high))

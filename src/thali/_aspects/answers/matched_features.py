@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import between
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 
 from ..draws.columns import Columns, columns_of
@@ -229,7 +229,7 @@ def matched_features(posterior: Posterior, similar: Any, min_probability: Any) -
     return match(columns_of(posterior), similar, least, 1 if posterior.shows_single else 2)
 
 
-def matched_table(posterior: Posterior, found: Matched) -> "pandas.DataFrame":
+def matched_table(posterior: Posterior, found: Matched, ci: float = INTERVAL) -> "pandas.DataFrame":
     """A row a feature, numbered from 1, the most probable first."""
     import pandas as pd
 
@@ -240,7 +240,7 @@ def matched_table(posterior: Posterior, found: Matched) -> "pandas.DataFrame":
     present = found.present.reshape(-1, *posterior.shape)
     bounds = np.searchsorted(found.feature, np.arange(len(found.membership) + 1))
     of_each = [slice(*ends) for ends in zip(bounds[:-1], bounds[1:], strict=True)]
-    ends = np.array([np.quantile(found.weight[part], TAILS) for part in of_each]).reshape(-1, 2)
+    ends = np.array([np.quantile(found.weight[part], tails_of(ci)) for part in of_each]).reshape(-1, 2)
     columns = {
         "members": found.members(posterior.labels),
         "weight": [float(found.weight[part].mean()) for part in of_each],

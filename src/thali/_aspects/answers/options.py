@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks, rank_bounds
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -37,7 +37,7 @@ def rank_draws(posterior: Posterior) -> np.ndarray:
     return average_ranks(-utility_draws(columns_of(posterior)))
 
 
-def ranks_table(posterior: Posterior, every_rank: bool = False) -> "pandas.DataFrame":
+def ranks_table(posterior: Posterior, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
     """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first, or all.
 
     Where everybody has weights of their own it is that by the common ones.
@@ -62,17 +62,18 @@ def ranks_table(posterior: Posterior, every_rank: bool = False) -> "pandas.DataF
         np.add.at(share, (who, best), each)
         np.add.at(share, (who, worst + 1), -each)
     probability = np.clip(np.cumsum(share[:, :n], axis=1) / len(utility), 0.0, 1.0)
-    low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf")
+    low, high = np.quantile(rank, tails_of(ci), axis=0, method="inverted_cdf")
     table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}
     table |= {f"p_{r + 1}": probability[:, r] for r in range(n if every_rank else 1)}
     frame = Table(table, index=pd.Index(labels, name="option"))
+    frame.attrs["interval"] = ci
     return frame.iloc[np.argsort(frame["rank"].to_numpy(), kind="stable")]
 
 
 # The weight that each option has alone --------------------------------------------------------------------------------
 
 
-def unique_weights_table(posterior: Posterior) -> "pandas.DataFrame":
+def unique_weights_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """The weight that each option has alone: its unique aspect, and every feature that no other option owns."""
     import pandas as pd
 
@@ -83,11 +84,13 @@ def unique_weights_table(posterior: Posterior) -> "pandas.DataFrame":
     alone = np.flatnonzero(columns.sizes == 1)
     np.add.at(weights, (columns.draw[alone], columns.owners[columns.first_owner[alone]]), columns.weights[alone])
     total = weights.sum(1, keepdims=True)
-    low, high = np.quantile(weights, TAILS, axis=0)
+    low, high = np.quantile(weights, tails_of(ci), axis=0)
     shares = np.divide(weights, total, out=np.full_like(weights, 1.0 / weights.shape[1]), where=total > 0)
     labels = pd.Index(posterior.labels, name="option")
     table = {"weight": weights.mean(0), "weight_low": low, "weight_high": high, "share": shares.mean(0)}
-    return Table(table, index=labels)
+    found = Table(table, index=labels)
+    found.attrs["interval"] = ci
+    return found
 
 
 # How similar options are by what they share, and the tree that is nearest to their features ---------------------------

@@ -13,7 +13,7 @@ from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import as_label, suggest
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
@@ -240,7 +240,7 @@ def _known(label: str, where: dict[str, int], who: str) -> None:
         raise ArgumentError(f"{who} {label!r}, which is not an object of the fit.{suggest(label, list(where))}")
 
 
-def pair_ranks_table(posterior: Posterior) -> "pandas.DataFrame":
+def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """A row a pair, the most similar first."""
     from thali._tables import Table
 
@@ -257,9 +257,11 @@ def pair_ranks_table(posterior: Posterior) -> "pandas.DataFrame":
     sides = pair_coordinates("", labels, first, second)
     found: dict[str, Any] = {"a": sides["option_a"][1], "b": sides["option_b"][1]}
     for name, draws in (("similarity", similarity), ("rank", rank)):
-        low, high = np.quantile(draws, TAILS, axis=0)
+        low, high = np.quantile(draws, tails_of(ci), axis=0)
         found |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
-    return Table(found).sort_values("rank", kind="stable", ignore_index=True)
+    table = Table(found).sort_values("rank", kind="stable", ignore_index=True)
+    table.attrs["interval"] = ci
+    return table
 
 
 # What draws predict for data that were left out of the fit ------------------------------------------------------------

@@ -14,7 +14,7 @@ import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS, TRIPLETS
 from thali._inference.seeds import streams
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import DataError
 
@@ -286,7 +286,7 @@ def _answers_of_people(posterior: Posterior, asked: Questions) -> tuple[np.ndarr
 # The posterior predictive check, and what was observed beside what is predicted ---------------------------------------
 
 
-def check_table(posterior: Posterior, random_seed: Any = None) -> "pandas.DataFrame":
+def check_table(posterior: Posterior, random_seed: Any, ci: float) -> "pandas.DataFrame":
     """Return the rows against replicates, Multinomial(n, p) of each question and draw of p.
 
     p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2); that of the whole compares
@@ -308,8 +308,8 @@ def check_table(posterior: Posterior, random_seed: Any = None) -> "pandas.DataFr
         observed, is_shown = asked.observed[rows, None], asked.is_shown[rows]
         discrepancy += [discrepancy_of(each, expected) for each in (observed, replicates)]
         times = n[rows[is_shown], None]
-        found.append(replicated_rows(observed[is_shown], times, expected[is_shown] / times, replicates[is_shown]))
-    return finished_table(pd.DataFrame(asked.names), found, discrepancy, asked.kind_of_row)
+        found.append(replicated_rows(observed[is_shown], times, expected[is_shown] / times, replicates[is_shown], ci))
+    return finished_table(pd.DataFrame(asked.names), found, discrepancy, asked.kind_of_row, ci)
 
 
 def _refuse_weights(asked: Questions) -> None:
@@ -327,7 +327,7 @@ def _refuse_weights(asked: Questions) -> None:
     )
 
 
-def predicted_table(posterior: Posterior) -> "pandas.DataFrame":
+def predicted_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """Return n, observed, predicted and its interval of each row.
 
     Of more than 2,000 rows those of the questions with the most answers; ``attrs["of"]`` is the number of all.
@@ -343,7 +343,7 @@ def predicted_table(posterior: Posterior) -> "pandas.DataFrame":
             expected, _ = _summed(asked, people, rows, some, len(draws), None)
             rows, expected = rows[asked.is_shown[rows]], expected[asked.is_shown[rows]]
             p = expected / times[rows, None]
-            found.append([p.mean(axis=1), *np.quantile(p, TAILS, axis=1)])
+            found.append([p.mean(axis=1), *np.quantile(p, tails_of(ci), axis=1)])
             kept.append(rows)
     rows = np.concatenate(kept)
     n = (asked.sums @ asked.answered)[rows]
@@ -351,7 +351,7 @@ def predicted_table(posterior: Posterior) -> "pandas.DataFrame":
     predicted = dict(zip(("predicted", "low", "high"), np.concatenate(found, axis=1), strict=True))
     with np.errstate(invalid="ignore"):  # of a pair that was always tied
         table = Table(names | {"n": n, "observed": asked.observed[rows] / n} | predicted)
-    table.attrs |= {"of": int(shown_before[-1]), "interval": INTERVAL}
+    table.attrs |= {"of": int(shown_before[-1]), "interval": ci}
     return table
 
 

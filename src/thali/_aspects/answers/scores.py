@@ -9,7 +9,7 @@ from thali._inference.seeds import streams
 from thali._labels import as_label, shorten
 from thali._people.individuals import blocks_of_people
 from thali._people.segments import Segments
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
@@ -74,18 +74,18 @@ def _beside(logs: np.ndarray, size: float) -> np.ndarray:
     return odds / (odds + size - 1.0)
 
 
-def scores_table(posterior: Posterior, by: Any, none: Any, random_seed: Any) -> "pandas.DataFrame":
+def scores_table(posterior: Posterior, by: Any, none: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
     """A row an option; of several groups, or of those `by` which people are grouped, a row a group and option."""
     at = None if none is None else place_of(none, posterior.labels)
     scale = _Scale(posterior.shown_size, at)
     if posterior.has_individuals:
-        return _of_people(posterior, by, scale, random_seed)
+        return _of_people(posterior, by, scale, random_seed, ci)
     if by is not None:
         raise no_individuals("by")
     if not posterior.groups:
-        return _table({"": _of_one(of_choices(posterior, "scores"), scale)}, posterior.labels, scale, None)
+        return _table({"": _of_one(of_choices(posterior, "scores"), scale)}, posterior.labels, scale, None, ci)
     each = {name: _of_one(of_choices(posterior.of_group(name), "scores"), scale) for name in posterior.groups}
-    return _table(each, posterior.labels, scale, "group")
+    return _table(each, posterior.labels, scale, "group", ci)
 
 
 def _of_one(posterior: Posterior, scale: _Scale) -> _Scores:
@@ -95,7 +95,7 @@ def _of_one(posterior: Posterior, scale: _Scale) -> _Scores:
     return _Scores(draws.mean(axis=0), draws, scale.above(worth).mean(axis=0))
 
 
-def _of_people(posterior: Posterior, by: Any, scale: _Scale, random_seed: Any) -> "pandas.DataFrame":
+def _of_people(posterior: Posterior, by: Any, scale: _Scale, random_seed: Any, ci: float) -> "pandas.DataFrame":
     """Means over people; in every draw they have the weights of a Bayesian bootstrap."""
     people, draws, n = posterior.groups, posterior.n_draws, posterior.n_options
     names, codes = _groups_of(by, people)
@@ -116,7 +116,7 @@ def _of_people(posterior: Posterior, by: Any, scale: _Scale, random_seed: Any) -
         drawn[code] /= weights[:, own].sum(axis=1, keepdims=True)
     each = {name: _Scores(means[code], drawn[code], above[code]) for code, name in enumerate(names)}
     of = None if by is None else "segment" if isinstance(by, Segments) else "group"
-    return _table(each, posterior.labels, scale, of)
+    return _table(each, posterior.labels, scale, of, ci)
 
 
 def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]:
@@ -146,7 +146,9 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
     return list(names), codes
 
 
-def _table(each: Mapping[Any, _Scores], labels: list[str], scale: _Scale, of: str | None) -> "pandas.DataFrame":
+def _table(
+    each: Mapping[Any, _Scores], labels: list[str], scale: _Scale, of: str | None, ci: float
+) -> "pandas.DataFrame":
     """Means and intervals, a row an option, of each group."""
     import pandas as pd
 
@@ -155,12 +157,12 @@ def _table(each: Mapping[Any, _Scores], labels: list[str], scale: _Scale, of: st
     index = pd.Index(labels, name="option")
     if of is not None:
         index = pd.MultiIndex.from_product([list(each), labels], names=[of, "option"])
-    low, high = np.concatenate([np.quantile(found.draws, TAILS, axis=0) for found in each.values()], axis=1)
+    low, high = np.concatenate([np.quantile(found.draws, tails_of(ci), axis=0) for found in each.values()], axis=1)
     columns = {"score": np.concatenate([found.mean for found in each.values()]), "low": low, "high": high}
     if scale.none is not None:
         columns["above_none"] = np.concatenate([found.above for found in each.values()])
     table = Table(columns, index)
-    table.attrs |= {"interval": INTERVAL, "set_size": scale.size}
+    table.attrs |= {"interval": ci, "set_size": scale.size}
     if scale.none is not None:
         table.attrs["none"] = labels[scale.none]
     return table

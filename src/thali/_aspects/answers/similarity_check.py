@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.seeds import streams
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 
 from ..draws.columns import columns_of
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-def similarity_check_table(posterior: Posterior, random_seed: Any = None) -> "pandas.DataFrame":
+def similarity_check_table(posterior: Posterior, random_seed: Any, ci: float) -> "pandas.DataFrame":
     """Each measured similarity against replicates by the fitted model, s_rep ~ Normal(mu, sigma² / n).
 
     p_value = 2 min(P(s_rep < s), P(s_rep > s)), the probabilities of each draw averaged; overall it is
@@ -42,7 +42,7 @@ def similarity_check_table(posterior: Posterior, random_seed: Any = None) -> "pa
         distance = (observed[pairs] - mu) / deviation
         squares += (distance**2).sum(axis=1)
         replicates = mu + deviation * rng.standard_normal(mu.shape)
-        low, high = np.quantile(replicates, TAILS, axis=0)
+        low, high = np.quantile(replicates, tails_of(ci), axis=0)
         below = ndtr(distance).mean(axis=0)
         outside = (ndtr((low - mu) / deviation) + ndtr((mu - high) / deviation)).mean(axis=0)
         predicted, p_value = mu.mean(axis=0), 2.0 * np.minimum(below, 1.0 - below)
@@ -64,6 +64,6 @@ def similarity_check_table(posterior: Posterior, random_seed: Any = None) -> "pa
         )
     ).sort_values("p_value", kind="stable", ignore_index=True)
     overall = float(chi2.sf(squares, len(observed)).mean())
-    frame.attrs |= {"p_value": overall, "interval": INTERVAL, "expected_missed": float(outside.sum())}
+    frame.attrs |= {"p_value": overall, "interval": ci, "expected_missed": float(outside.sum())}
     frame.attrs |= {"draws": len(draws), ROWS: SIMILARITY}
     return frame

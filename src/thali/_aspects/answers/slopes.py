@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._labels import shorten, suggest
 from thali._people.columns import Covariates
-from thali._posterior.interval import INTERVAL
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior, parted
 from thali.errors import Argument, ArgumentError, DataError
 
@@ -197,7 +197,7 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
     if posterior.slopes is None:
         raise ArgumentError("respondent_effects requires a model with ", Argument("by"), ", columns of respondents.")
     options, features = effect_draws(posterior)
-    tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
+    tails = tails_of(ci)
     rows, index = [], []
     for j, name in enumerate(posterior.known):
         for of, drawn in [*options.items(), *features.items()]:

@@ -9,12 +9,14 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._labels import plural
-from thali._model.common_findings import asked, check_of, convergence, data, describes, methods, summary
+from thali._model.common_findings import asked, check_of, convergence, data, describes, methods_of, summary
 from thali._model.finding import (
     FILE,
     FULL,
+    METHODS,
     MISSES,
     ON_SCREEN,
+    SHOWN,
     STATISTICS,
     Brief,
     Finding,
@@ -27,7 +29,7 @@ from thali._model.references import Cite
 from thali._model.settings import Settings
 from thali._model.wording import estimate as in_words
 from thali._model.wording import number, phrase
-from thali._posterior.interval import INTERVAL, TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
@@ -64,7 +66,7 @@ if TYPE_CHECKING:
 # Observed similarities beside fitted ones -----------------------------------------------------------------------------
 
 
-def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
+def fitted_similarities(model: Any, where: str, ci: float = INTERVAL) -> "pandas.DataFrame":
     """One row a measured pair (a, b), of 2,000 at most: observed, fitted (posterior mean), its interval."""
     from thali._tables import Table
 
@@ -81,14 +83,14 @@ def fitted_similarities(model: Any, where: str) -> "pandas.DataFrame":
     else:
         draws = similarity_draws(columns_of(posterior), posterior.constant, first, second)
     draws = draws.reshape(-1, len(shown))
-    low, high = np.quantile(draws, TAILS, axis=0)
+    low, high = np.quantile(draws, tails_of(ci), axis=0)
     named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}
     numbers = {"observed": observed[shown], "fitted": draws.mean(axis=0), "low": low, "high": high}
     table = Table(named | numbers)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
         explained = float(model.estimate("expectation").variance_accounted_for())
-    table.attrs |= {"interval": INTERVAL, "of": int(observed.size), "explained": explained}
+    table.attrs |= {"interval": ci, "of": int(observed.size), "explained": explained}
     return table
 
 
@@ -123,7 +125,7 @@ def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
 def features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The features that objects share, with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
-    table = model.features(similar=_similar(model, settings))
+    table = model.features(similar=_similar(model, settings), ci=settings.ci)
     if len(table) and "place" in table:
         notes += (place_sentence(model, model.get_params()["features"], "feature", "objects"),)
     posterior = model._view
@@ -150,10 +152,10 @@ def picture_of_membership(model: "AdditiveClustering", settings: Settings) -> Fi
 def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The number of features that the data depend on, and of all."""
     shared, every = model._view.n_counted, model._view.n_features
-    found = number_finding(model, shared, "feature", ENGLISH[_of(model).counted])
+    found = number_finding(model, shared, "feature", ENGLISH[_of(model).counted], settings.ci)
     if np.array_equal(shared, every):
         return found
-    return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"]),))
+    return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"], settings.ci),))
 
 
 @finding("estimate", "Feature estimate", ON_SCREEN)
@@ -205,14 +207,14 @@ def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
     return Finding(
         title=ENGLISH[f"additive.of.{found.kind}"],
         table=found.similarity.rename_axis("object"),
-        picture=Picture("similarity", caption, (fitted_similarities(model, "The similarity"),)),
+        picture=Picture("similarity", caption, (fitted_similarities(model, "The similarity", settings.ci),)),
     )
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Finding:
     """Which observed similarities the model misses."""
-    table = model.check(settings.random_seed)
+    table = model.check(settings.random_seed, settings.ci)
     drawn = Picture("check", ENGLISH["additive.check"], (table,))
     return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
 
@@ -223,7 +225,7 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
     n = len(labels_of(model))
     if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
         return None
-    table = model.pair_ranks()
+    table = model.pair_ranks(settings.ci)
     named = [f"{a} and {b}" for a, b in zip(table["a"], table["b"], strict=True)]
     if len(named) < 7:
         sentence = phrase(ENGLISH, "additive.pairs", named="; ".join(named))
@@ -236,7 +238,7 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "AdditiveClustering", settings: Settings) -> Finding:
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
-    rows = model.summary()
+    rows = model.summary(settings.ci)
     notes = [phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
     if not notes and model.alpha is not None:
         notes.append(phrase(ENGLISH, "additive.alpha", alpha=f"{model.alpha:g}"))
@@ -342,9 +344,9 @@ def _explained_of_similarities(model: "AdditiveClustering") -> list[Text]:
 # how a paper says what was done -------------------------------------------------------------------------------
 
 
-def modelled(model: "AdditiveClustering") -> tuple[Text, ...]:
+def modelled(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
     """How the similarities, or the answers, were modelled."""
-    rule, fixed = _of(model).modelled(model)
+    rule, fixed = _of(model).modelled(model, ci)
     sentences: list[Text] = [rule]
     given = model.get_params()["features"]
     if isinstance(given, str):
@@ -357,24 +359,30 @@ def modelled(model: "AdditiveClustering") -> tuple[Text, ...]:
     return (*sentences, prior, fixed, *shared, *people.known_of_people(model), *people.modelled_people(model))
 
 
-def _of_answers(model: "AdditiveClustering") -> tuple[Text, Text]:
+@finding("methods", "Methods text", SHOWN, chapter=METHODS)
+def methods_text(model: "AdditiveClustering", settings: Settings) -> Finding:
+    """The paragraph of a paper."""
+    return methods_of(model, modelled(model, settings.ci), settings)
+
+
+def _of_answers(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """How triplets were modelled, and what was fixed."""
     rule = phrase(ENGLISH, f"additive.methods.{model.link}", source=Cite("zheng2019"))
     return rule, phrase(ENGLISH, "additive.methods.lapse", lapse=number(model.lapse))
 
 
-def _of_similarities(model: "AdditiveClustering") -> tuple[Text, Text]:
+def _of_similarities(model: "AdditiveClustering", ci: float) -> tuple[Text, Text]:
     """How similarities were modelled, and their error."""
     key = "additive.methods.constant" if model.constant else "additive.methods.no_constant"
     rule = phrase(ENGLISH, key, source=Cite("shepard1979"))
     sigma = model._view.sigma
     if not np.allclose(sigma, sigma.flat[0], rtol=1e-12):
-        return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma))
+        return rule, phrase(ENGLISH, "additive.methods.learned", value=in_words(sigma, ci))
     chosen = ENGLISH["additive.methods.chosen"] if "sigma_scores_" in vars(model) else ""
     return rule, phrase(ENGLISH, "additive.methods.sigma", value=number(float(sigma.flat[0])), chosen=chosen)
 
 
-LAST = (methods(modelled), people.independence, convergence)
+LAST = (methods_text, people.independence, convergence)
 _ASKED = asked(lambda model: ENGLISH["additive.asked"])
 _FIRST_OF_PEOPLE = (
     _ASKED,
@@ -418,7 +426,7 @@ class _OfData(NamedTuple):
     density: str
     assumed: "Callable[[Any, pandas.DataFrame], list[Text]]"
     explained: Callable[[Any], list[Text]]  # of a point
-    modelled: Callable[[Any], tuple[Text, Text]]
+    modelled: Callable[[Any, float], tuple[Text, Text]]
 
 
 _OF_DATA = {

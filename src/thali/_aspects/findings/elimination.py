@@ -68,7 +68,7 @@ def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None
     """The aspects, with their probabilities and weights, and who has them."""
     if of_options_alone(model):
         return None
-    table: Any = model.features(similar=settings.similar)
+    table: Any = model.features(similar=settings.similar, ci=settings.ci)
     notes: tuple[str, ...] = ()
     if len(table) and "place" in table:
         notes += (place_sentence(model, model.aspects, "aspect", "options"),)
@@ -83,13 +83,13 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     if of_options_alone(model):
         return None
     what = "non-unique latent aspects" if model.unique else "latent aspects"
-    return number_finding(model, model._view.n_features, "aspect", what)
+    return number_finding(model, model._view.n_features, "aspect", what, settings.ci)
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The ranks of the options by utility."""
-    table = model.ranks(every_rank=True)
+    table = model.ranks(every_rank=True, ci=settings.ci)
     (best, first), (worst, last) = ((str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1))
     caption = str(phrase(ENGLISH, "ranks.caption", best=best, first=first, worst=worst, last=last))
     return Finding(
@@ -104,7 +104,9 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 def _ranks_brief(table: "pandas.DataFrame") -> Brief:
     """Ranks as a screen shows them."""
-    text = phrase(ENGLISH, "ranks.intervals", best=best_sentence(table), interval=interval_name())
+    text = phrase(
+        ENGLISH, "ranks.intervals", best=best_sentence(table), interval=interval_name(table.attrs["interval"])
+    )
     return Brief("Preferred", text, groups.ranks_in_line(table), order=0)
 
 
@@ -128,7 +130,7 @@ def best_sentence(table: Any) -> str:
 @finding("unique_weights", "Unique weights", ON_SCREEN)
 def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weight of what each option has alone."""
-    table = model.unique_weights()
+    table = model.unique_weights(settings.ci)
     shown = table.sort_values("weight", ascending=False, kind="stable")
     has_scores = model._view.best_worst is not None or settings.none is not None
     brief = Brief("Worths", table=shown) if is_plain(model) and not has_scores else None
@@ -140,7 +142,7 @@ def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | N
     """The effects of covariates."""
     if not model.covariates_:
         return None
-    table = model.covariate_effects()
+    table = model.covariate_effects(settings.ci)
     return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
 
 
@@ -155,7 +157,7 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
 def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     of_choices(model._view, "The prediction")
-    return predictions_finding(model._data_answers.predictions())
+    return predictions_finding(model._data_answers.predictions(settings.ci))
 
 
 def predictions_finding(table: "pandas.DataFrame") -> Finding:
@@ -185,7 +187,7 @@ def option_similarity(model: "EliminationByAspects", settings: Settings) -> Find
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters of the model that are not of single options."""
-    rows = model.summary()
+    rows = model.summary(settings.ci)
     notes = [
         phrase(ENGLISH, f"parameters.{name}", value=row_in_words(rows, name))
         for name in ("alpha", "tie", "log_likelihood")

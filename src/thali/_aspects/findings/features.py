@@ -11,7 +11,7 @@ from thali._model.common_findings import check_of, describes
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import Settings
 from thali._model.wording import estimate, listed, phrase
-from thali._posterior.interval import INTERVAL_COLUMNS, TAILS, interval_name
+from thali._posterior.interval import interval_columns, interval_name, tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
@@ -164,7 +164,9 @@ def by_member(features: "pandas.DataFrame", labels: "list[str]") -> "pandas.Data
         for label in labels
     }
     joined = features.assign(members=features["members"].map("; ".join))
-    return pd.concat([joined, pd.DataFrame(has, index=features.index)], axis=1)
+    written = pd.concat([joined, pd.DataFrame(has, index=features.index)], axis=1)
+    written.attrs = {name: value for name, value in features.attrs.items() if name == "interval"}
+    return written
 
 
 def place_sentence(model: Any, tree: Tree, word: str, of: str) -> str:
@@ -184,28 +186,28 @@ def of_options_alone(model: Any) -> bool:
     return model.get_params().get("aspects") == "unique"
 
 
-def number_finding(model: Any, draws: np.ndarray, word: str, what: str) -> Finding:
+def number_finding(model: Any, draws: np.ndarray, word: str, what: str, ci: float) -> Finding:
     """How many features there are: a sentence, the probability of each number, a picture."""
     import pandas as pd
 
-    sentence = number_of_features(draws, what)
+    sentence = number_of_features(draws, what, ci)
     brief = Brief("Number", order=2)
     if (draws == draws.flat[0]).all():
         return Finding(sentence, brief=brief)
     values, counts = np.unique(draws, return_counts=True)
     index = pd.Index(values, name="n_features")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
-    table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, TAILS).tolist()}
+    table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, tails_of(ci)).tolist(), "interval": ci}
     title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
-    picture = Picture("n_features", caption, (model,))
+    picture = Picture("n_features", caption, (model,), {"ci": ci})
     return Finding(sentence, title=title, table=table, picture=picture, leads=False, brief=brief)
 
 
-def number_of_features(draws: np.ndarray, what: str) -> str:
+def number_of_features(draws: np.ndarray, what: str, ci: float) -> str:
     """A sentence about how many there are."""
     if (draws == draws.flat[0]).all():
         return str(phrase(ENGLISH, "number.fixed", what=what, number=f"{draws.flat[0]:g}"))
-    return str(phrase(ENGLISH, "number", what=what, estimate=estimate(draws)))
+    return str(phrase(ENGLISH, "number", what=what, estimate=estimate(draws, ci)))
 
 
 @finding("membership", "Membership of merged features", FULL)
@@ -225,7 +227,7 @@ def membership_finding(model: Any, similar: float) -> Finding:
 def check(model: Any, settings: Settings) -> Finding:
     """Which observed proportions the model misses."""
     try:
-        table = model.check(settings.random_seed)
+        table = model.check(settings.random_seed, settings.ci)
     except DataError as error:  # of fractional counts, of which no replicates can be drawn
         return Finding(Message(*error.args), brief=Brief("Fit"))
     sentence = check_sentence(table)
@@ -236,5 +238,6 @@ def check(model: Any, settings: Settings) -> Finding:
 
 def row_in_words(summary: "pandas.DataFrame", name: str) -> str:
     """Mean and interval of a row of a summary."""
-    mean, low, high = (round(float(summary.loc[name, each]), 3) for each in ("mean", *INTERVAL_COLUMNS))
-    return f"{mean:g} ({interval_name()} {low:g} to {high:g})"
+    ci = summary.attrs["interval"]
+    mean, low, high = (round(float(summary.loc[name, each]), 3) for each in ("mean", *interval_columns(ci)))
+    return f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"

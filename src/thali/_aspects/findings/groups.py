@@ -39,7 +39,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     def n_features(model: Any, settings: Settings) -> Finding | None:
         if of_options_alone(model):
             return None
-        return number_finding(model, model._view.n_counted, word, f"{word}s")
+        return number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
 
     question = asked(lambda model: phrase(ENGLISH, "groups.asked", names=listed(model.groups_), word=word))
     own = (ranks,) * (word == "aspect")
@@ -49,7 +49,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
 @finding("ranks", "Ranking of the options by group", ON_SCREEN)
 def ranks(model: Any, settings: Settings) -> Finding:
     """The ranks of the options for each group, one group after the other."""
-    found = {name: model.of_group(name).ranks(every_rank=True) for name in model.groups_}
+    found = {name: model.of_group(name).ranks(every_rank=True, ci=settings.ci) for name in model.groups_}
     likely = {name: table["p_1"].sort_values(ascending=False, kind="stable") for name, table in found.items()}
     first = [
         str(phrase(ENGLISH, "groups.first", name=name, option=p.index[0], probability=probability(p.iloc[0])))
@@ -105,7 +105,7 @@ def ranks_in_line(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
 
 def _features(model: Any, settings: Settings, word: str) -> Finding:
     """The features that some but not all share, with their weight in each group."""
-    table = model.features(similar=settings.similar)
+    table = model.features(similar=settings.similar, ci=settings.ci)
     labels = labels_of(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written = by_member(table, labels)
@@ -154,7 +154,7 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single features."""
-    return Finding(notes=parameter_notes(model, model.summary(), "groups"))
+    return Finding(notes=parameter_notes(model, model.summary(settings.ci), "groups"))
 
 
 def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple[Text, ...]:
@@ -164,7 +164,7 @@ def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple
     if "alpha" in rows.index:
         notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
     if kappa is not None:
-        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa)))
+        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa, rows.attrs["interval"])))
     notes.append(phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood")))
     return tuple(notes)
 

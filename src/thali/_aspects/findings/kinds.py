@@ -32,7 +32,7 @@ def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
 @finding("latent_classes", "Latent classes", ON_SCREEN)
 def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the latent classes, their sizes, and what they prefer."""
-    sizes: Any = model.class_sizes()
+    sizes: Any = model.class_sizes(settings.ci)
     numbers = sizes.attrs["n_classes"]
     likeliest = max(numbers, key=numbers.get)
     how = {"number": likeliest, "most": len(sizes), "probability": probability(numbers[likeliest])}
@@ -40,7 +40,7 @@ def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
     for kind, row in sizes.iterrows():
         low, high = (number(100.0 * row[f"population_share_{end}"]) for end in ("low", "high"))
         shares = {name: number(100.0 * row[f"{name}_share"]) for name in ("sample", "population")}
-        ends = {"interval": interval_name(), "low": low, "high": high}
+        ends = {"interval": interval_name(settings.ci), "low": low, "high": high}
         prefer = _preferred(model.of_class(kind))
         notes.append(phrase(ENGLISH, "kinds.each", kind=kind, prefers=prefer, **shares, **ends))
     if len(sizes) > 1:
@@ -68,7 +68,7 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding | Non
     """Return the aspects with their weight in each class."""
     if of_options_alone(model):
         return None
-    table: Any = model.features(similar=settings.similar)
+    table: Any = model.features(similar=settings.similar, ci=settings.ci)
     labels = labels_of(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written, several = by_member(table, labels), len(model.class_sizes())
@@ -91,21 +91,21 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
     """How many aspects there are."""
     if of_options_alone(model):
         return None
-    return number_finding(model, model._view.n_counted, "aspect", "aspects")
+    return number_finding(model, model._view.n_counted, "aspect", "aspects", settings.ci)
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
     """Return the ranks of the options in each class."""
     numbers = range(1, len(model.class_sizes()) + 1)
-    found = {kind: model.of_class(kind).ranks(every_rank=True) for kind in numbers}
+    found = {kind: model.of_class(kind).ranks(every_rank=True, ci=settings.ci) for kind in numbers}
     return ranks_finding("latent_class", found, "", str(ENGLISH["kinds.ranks"]))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The parameters that are not of single aspects."""
-    rows = model.summary()
+    rows = model.summary(settings.ci)
     of_kinds: tuple[Text, ...] = ()
     if "n_classes" in rows.index:
         number_of_kinds = phrase(ENGLISH, "kinds.n_kinds", value=row_in_words(rows, "n_classes"))

@@ -35,13 +35,13 @@ def _asked(model: "LatentFeatureModel") -> Any:
 @finding("features", "Features", ON_SCREEN)
 def features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The features, with their probabilities and weights, and who has them."""
-    return features_finding(model, model.features(), "feature")
+    return features_finding(model, model.features(ci=settings.ci), "feature")
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
 def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
     """The number of features."""
-    return number_finding(model, model._view.n_features, "feature", "features")
+    return number_finding(model, model._view.n_features, "feature", "features", settings.ci)
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)

@@ -89,7 +89,7 @@ def respondent_effects(model: Any, settings: Settings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if model._view.slopes is None:
         return None
-    table = model.respondent_effects()
+    table = model.respondent_effects(settings.ci)
     sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
     effects = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:_NAMED]
     named = [_effect(model, column, of, number(float(table["ratio"][column, of]))) for column, of in effects]
@@ -116,14 +116,14 @@ def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
 @finding("individuals", "Individual feature weights", FULL)
 def feature_weights(model: Any, settings: Settings) -> Finding | None:
     """The weight of each probable feature for everybody."""
-    table = model.individuals()
+    table = model.individuals(settings.ci)
     return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
 
 
 @finding("individuals", "Individual preferences", FULL)
 def individuals(model: Any, settings: Settings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
-    table, population = model.individuals(), population_table(model._view)
+    table, population = model.individuals(settings.ci), population_table(model._view, settings.ci)
     first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
     shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(_NAMED).items()]
     return Finding(
@@ -141,10 +141,10 @@ def reach(model: Any, settings: Settings) -> Finding | None:
     if options - (settings.none is not None) <= REACH_SIZE:
         return None
     with without_warnings():  # which the notes say
-        table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed)
+        table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci)
     best = table.iloc[0]
     low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
-    interval = {"interval": interval_name(), "low": low, "high": high}
+    interval = {"interval": interval_name(settings.ci), "low": low, "high": high}
     facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", **interval}
     notes: tuple[Text, ...] = (ENGLISH["reach.by"], *_of_one_spread(model, settings))
     if not table.attrs["exact"]:
@@ -201,7 +201,9 @@ def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
 
 def _segment_scores(settings: Settings, model: Any, segments: "Segments") -> Finding:
     """The scores of the options in each segment."""
-    return scores_finding(model.scores(segments, none=settings.none), "option_scores.segments", "segment_scores")
+    return scores_finding(
+        model.scores(segments, none=settings.none, ci=settings.ci), "option_scores.segments", "segment_scores"
+    )
 
 
 def modelled(model: Any) -> tuple[Text, ...]:
@@ -228,7 +230,7 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: Settings) -> Finding:
     """The parameters that are not of single people."""
-    notes = parameter_notes(model, model.summary(), "individuals")
+    notes = parameter_notes(model, model.summary(settings.ci), "individuals")
     kappas = model._view.option_kappas
     if kappas is None:
         return Finding(notes=notes)

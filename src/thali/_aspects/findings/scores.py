@@ -21,7 +21,7 @@ def option_scores(model: Any, settings: Settings) -> Finding | None:
     """The scores of the options, of all people or by group, where the best and the worst were named."""
     if model._view.best_worst is None and settings.none is None:
         return None
-    table = model.scores(random_seed=settings.random_seed, none=settings.none)
+    table = model.scores(random_seed=settings.random_seed, none=settings.none, ci=settings.ci)
     return scores_finding(table, "option_scores.title", "option_scores")
 
 

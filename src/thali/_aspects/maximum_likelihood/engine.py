@@ -77,10 +77,10 @@ class MaximumLikelihood(Engine):
         """None are known: a comparison fits the weights of whatever options its data have."""
         return []
 
-    def summary(self, model: Any, ci: float | None = None) -> "pandas.DataFrame":
+    def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The weights and their tests."""
         found = model._maximum()
-        table = found.table(INTERVAL if ci is None else ci)
+        table = found.table(ci)
         for name in ("lapse", "log_likelihood", "deviance", "df", "p_value", "pearson", "aic", "bic"):
             table.attrs[name] = getattr(found, name)
         if found.tie is not None:
@@ -97,11 +97,11 @@ class MaximumLikelihood(Engine):
 
         return own_names(model._maximum().data)
 
-    def covariate_effects(self, model: Any, ci: float | None = None) -> "pandas.DataFrame":
+    def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
         from .fit import covariate_table
 
-        return covariate_table(model._maximum(), INTERVAL if ci is None else ci)
+        return covariate_table(model._maximum(), ci)
 
     def predict_proba(
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None

@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from thali._posterior.interval import INTERVAL
+
 from ..priors.feature_argument import names_of
 from .base import LatentFeatures
 
@@ -14,7 +16,9 @@ class AdditiveAnswers(LatentFeatures):
 
     _features: Any
 
-    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
+    def features(
+        self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
+    ) -> "pandas.DataFrame":
         """The features with their members, posterior probability (of at least one copy), weight, and convergence.
 
         Features of a single object are left out, because similarities tell nothing of them.
@@ -27,6 +31,8 @@ class AdditiveAnswers(LatentFeatures):
             Jaccard index from which on features of different draws are taken for one, such as 0.8; None takes only
             features of exactly the same owners for one. Of more than about thirty objects a feature seldom has the same
             owners in two draws.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -38,8 +44,10 @@ class AdditiveAnswers(LatentFeatures):
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
-        table = super().features(min_probability, similar)
+        table = super().features(min_probability, similar, ci)
         if similar is not None:
             return table
         shared: Any = table[table["members"].map(len) > 1]
@@ -48,7 +56,7 @@ class AdditiveAnswers(LatentFeatures):
             table.insert(0, "feature", [names[frozenset(members)] for members in table["members"]])
         return table
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: which similarities, or pairs of triplets, does the model miss?
 
         Each measured similarity is replicated once a draw, Normal(mu, sigma^2 / n), n the number of its judgements, and
@@ -58,12 +66,14 @@ class AdditiveAnswers(LatentFeatures):
         ----------
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the replicates.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
             One row a measured pair (object, other), the worst first: n (judgements), observed, predicted (posterior
-            mean), low and high (the 89 % interval of a replicated similarity), p_value (two-sided) and missed (whether
+            mean), low and high (the interval of a replicated similarity), p_value (two-sided) and missed (whether
             observed lies outside the interval). ``attrs["p_value"]`` is that of all pairs together (chi-square
             discrepancy). The model has seen these very similarities, so that p-values gather around one half; where
             sigma was learned, the overall one can show misfit of the shape of the errors only by chance. Of triplets
@@ -74,12 +84,14 @@ class AdditiveAnswers(LatentFeatures):
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
 
         References
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
-        return self._data_answers.check(random_seed)
+        return self._data_answers.check(random_seed, ci)
 
     def predict_proba(self, sets: Any, return_se: bool = False) -> Any:
         """Posterior mean probability that each pair of a set is called the most similar, lapse included.
@@ -107,7 +119,7 @@ class AdditiveAnswers(LatentFeatures):
         """
         return self._data_answers.predicted(sets, return_se, None)
 
-    def pair_ranks(self) -> "pandas.DataFrame":
+    def pair_ranks(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """How similar each two objects are, by triplets: what they share, and the rank of the pair among all pairs.
 
         .. math:: s_{ij} = \\sum_k w_k f_{ik} f_{jk}
@@ -115,11 +127,16 @@ class AdditiveAnswers(LatentFeatures):
         without the features that all objects have where these cancel (the link "exp"); with the link "ratio"
         s_ij + c, divided by its mean over all pairs.
 
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
         Returns
         -------
         pandas.DataFrame
             One row a pair, the most similar first: a, b, similarity (posterior mean), similarity_low and
-            similarity_high (its 89 % interval), rank (posterior mean; 1 is the most similar), rank_low and rank_high.
+            similarity_high (its interval), rank (posterior mean; 1 is the most similar), rank_low and rank_high.
 
         Raises
         ------
@@ -130,7 +147,7 @@ class AdditiveAnswers(LatentFeatures):
         """
         from ..answers.predict import pair_ranks_table
 
-        return pair_ranks_table(self._view)
+        return pair_ranks_table(self._view, ci)
 
     def next_triplets(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1

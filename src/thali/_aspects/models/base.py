@@ -15,6 +15,7 @@ from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling
 from thali._posterior.evidence import LogEvidence
+from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
@@ -231,7 +232,7 @@ class LatentFeatures(RunByChains):
     def _advice(self) -> "Advice":
         return self._data_answers.advice()
 
-    def summary(self) -> "pandas.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of every label-free quantity.
 
         Rows: n_features (of similarities n_shared_features, those of two owners or more), alpha (if learned),
@@ -245,19 +246,29 @@ class LatentFeatures(RunByChains):
         class_share[1], ... (the share of those who answered in the largest class of a draw, ...) and class_agreement
         (the share of pairs of people of whom a draw says as the most typical one whether they are in the same class).
 
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
+            r_hat.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
-        return super().summary()
+        return super().summary(ci)
 
-    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
+    def features(
+        self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
+    ) -> "pandas.DataFrame":
         """The features with their members, posterior probability (of at least one copy) and weight.
 
         Parameters
@@ -270,6 +281,8 @@ class LatentFeatures(RunByChains):
             features of each draw are assigned to common ones by the weighted Jaccard index of their owners and the
             common feature's membership, where it is at least this number; the first common features are those of a
             consensus draw.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -298,8 +311,8 @@ class LatentFeatures(RunByChains):
         """
         from ..answers.features import owners_drawn, place_in_tree
 
-        table = self._data_answers.features(min_probability, similar, self._matched)
-        table.attrs |= owners_drawn(self._view)
+        table = self._data_answers.features(min_probability, similar, self._matched, ci)
+        table.attrs |= owners_drawn(self._view) | {"interval": ci}
         if prior_tree := self._tree():
             table.insert(0, "place", place_in_tree(table["members"], prior_tree))
         return table

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Self
 from thali._inference.chains import checked_run
 from thali._model.base import Job
 from thali._posterior.dependence import INDEPENDENT
+from thali._posterior.interval import INTERVAL
 from thali.errors import ArgumentError, Setting
 
 from .base import LatentFeatures
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
 class ChoiceAnswers(LatentFeatures):
     """Base of the latent-feature models that are fitted to choices."""
 
-    def unique_weights(self) -> "pandas.DataFrame":
+    def unique_weights(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The weight that each option has alone: its unique aspect, and every feature that no other option owns.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -30,13 +36,17 @@ class ChoiceAnswers(LatentFeatures):
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
         from ..answers.kind import of_choices
         from ..answers.options import unique_weights_table
 
-        return unique_weights_table(of_choices(self._view, "unique_weights"))
+        return unique_weights_table(of_choices(self._view, "unique_weights"), ci)
 
-    def scores(self, by: Any = None, random_seed: Any = 0, none: str | None = None) -> "pandas.DataFrame":
+    def scores(
+        self, by: Any = None, random_seed: Any = 0, none: str | None = None, ci: float = INTERVAL
+    ) -> "pandas.DataFrame":
         r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report them.
 
         .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
@@ -58,11 +68,13 @@ class ChoiceAnswers(LatentFeatures):
         none : str, optional
             The option that stands for none of the others, where people were offered one or asked what they would have
             at all.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row an option: score (posterior mean), and its 89 % interval low to high. Of several groups of people,
+            One row an option: score (posterior mean), and its interval low to high. Of several groups of people,
             or with `by`, one row a group (or segment) and option. Where everybody has weights of their own, it is the
             mean of everybody's scores, and the interval is for the population that these people are a sample of: in
             every draw they are weighed by a Bayesian bootstrap (Rubin 1981). With `none` there is above_none, the
@@ -92,30 +104,37 @@ class ChoiceAnswers(LatentFeatures):
         """
         from ..answers.scores import scores_table
 
-        return scores_table(self._view, by, none, random_seed)
+        return scores_table(self._view, by, none, random_seed, ci)
 
     @property
     def covariates_(self) -> tuple[str, ...]:
         """After `fit`: the covariates of comparisons and of options that it used."""
         return self._engine.covariates(self)
 
-    def covariate_effects(self) -> "pandas.DataFrame":
+    def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a covariate: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the probability
+            One row a covariate: mean, sd, low and high (the interval) of its coefficient, above_0 (the probability
             that it is positive) and odds (the factor exp(mean) of the odds).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
-        return self._engine.covariate_effects(self)
+        return self._engine.covariate_effects(self, ci)
 
-    def ranks(self, every_rank: bool = False) -> "pandas.DataFrame":
+    def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The posterior of each option's rank by utility, the weight of all its aspects.
 
         .. math:: U_i = u_i + \\sum_k w_k f_{ik}
@@ -126,6 +145,8 @@ class ChoiceAnswers(LatentFeatures):
         ----------
         every_rank : bool
             Whether to give the probability of every rank, a column each, and not of the first alone.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -146,7 +167,7 @@ class ChoiceAnswers(LatentFeatures):
 
         posterior = self._view
         has_common = posterior.common_worth is not None
-        return ranks_table(posterior if has_common else of_choices(posterior, "ranks"), every_rank)
+        return ranks_table(posterior if has_common else of_choices(posterior, "ranks"), every_rank, ci)
 
     def predict_proba(
         self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Mapping[str, Any] | None = None
@@ -261,7 +282,7 @@ class ChoiceAnswers(LatentFeatures):
         """
         return self._engine.log_predictive(self, choices)
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
 
         Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
@@ -273,12 +294,14 @@ class ChoiceAnswers(LatentFeatures):
         ----------
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the replicates.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
             One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
-            (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the 89 %
+            (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the
             interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
             interval). If there are ties two rows a pair, with the column tied: of the choices of a, and of the ties; of
             best-worst choices two rows an option (option, named): how often it was the best where it was offered, and
@@ -290,6 +313,8 @@ class ChoiceAnswers(LatentFeatures):
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         DataError
             If the counts are fractional.
 
@@ -298,7 +323,7 @@ class ChoiceAnswers(LatentFeatures):
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
 
-        return self._data_answers.check(random_seed)
+        return self._data_answers.check(random_seed, ci)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1

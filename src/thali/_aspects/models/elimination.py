@@ -12,6 +12,7 @@ from thali._model.settings import Settings
 from thali._people.populations import ADJUSTED, Individuals, LatentClasses, check_people
 from thali._people.segments import numbers_of_segments
 from thali._posterior.dependence import Dependence
+from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -241,13 +242,13 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         """The probability of choosing at random that the fit used."""
         return self._engine.lapse(self)
 
-    def summary(self, ci: float | None = None) -> "pandas.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The draws of every label-free quantity, as of `LatentFeatureModel`; by maximum likelihood weights with tests.
 
         Parameters
         ----------
-        ci : float in (0, 1), optional
-            By maximum likelihood, the probability of the intervals; None: .89.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -265,22 +266,22 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         NotFittedError
             Before `fit`.
         ArgumentError
-            If `ci` is not between 0 and 1, or the method is another one.
+            If `ci` is not between 0 and 1.
         """
-        return self._engine.summary(self, **self._of_method(ci=ci))
+        return self._engine.summary(self, ci)
 
-    def covariate_effects(self, ci: float | None = None) -> "pandas.DataFrame":
+    def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds of the first of two options.
 
         Parameters
         ----------
-        ci : float in (0, 1), optional
-            By maximum likelihood, the probability of the intervals; None: .89.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row a covariate. Of draws: mean, sd, low and high (the 89 % interval) of its coefficient, above_0 (the
+            One row a covariate. Of draws: mean, sd, low and high (the interval) of its coefficient, above_0 (the
             probability that it is positive) and odds (the factor exp(mean) of the odds). By maximum likelihood:
             estimate, std_error (over people as those of weights), z and p_value (Wald test that it has no effect; see
             also `thali.likelihood_ratio`), low and high (the interval), odds (the factor exp(estimate) of the odds);
@@ -291,7 +292,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         NotFittedError
             Before `fit`.
         ArgumentError
-            If `ci` is not between 0 and 1, or the method is another one.
+            If `ci` is not between 0 and 1.
 
         Examples
         --------
@@ -303,7 +304,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         >>> model.covariate_effects()["odds"].round(3).to_dict()
         {'order': 1.155}
         """
-        return self._engine.covariate_effects(self, **self._of_method(ci=ci))
+        return self._engine.covariate_effects(self, ci)
 
     def _quicker(self, data: Any) -> Setting | None:
         if isinstance(self.people, Individuals):
@@ -321,7 +322,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     def _tree(self) -> Tree | None:
         return self.aspects if isinstance(self.aspects, Tree) else None
 
-    def features(self, min_probability: float = 0.05, similar: float | None = None) -> "pandas.DataFrame":
+    def features(
+        self, min_probability: float = 0.05, similar: float | None = None, ci: float = INTERVAL
+    ) -> "pandas.DataFrame":
         """The aspects with their members, posterior probability (of at least one copy) and weight.
 
         Parameters
@@ -331,6 +334,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         similar : float between 0 and 1, optional
             Jaccard index from which on aspects of different draws are taken for one, such as 0.8; None takes only
             aspects of exactly the same owners for one.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -342,8 +347,10 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
-        table = super().features(min_probability, similar)
+        table = super().features(min_probability, similar, ci)
         names = names_of(self.aspects, self._view.labels)
         if names and similar is None:
             table.insert(0, "aspect", [names[frozenset(members)] for members in table["members"]])

@@ -86,11 +86,11 @@ class ByChains(Chains):
         """The covariates of comparisons and of options that the fit used."""
         return model._view.covariates
 
-    def covariate_effects(self, model: Any) -> "pandas.DataFrame":
+    def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
         from ..draws.covariates import effects_table
 
-        return effects_table(model._view)
+        return effects_table(model._view, ci)
 
     def predict_proba(self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
         """Posterior mean choice probabilities, lapse included."""

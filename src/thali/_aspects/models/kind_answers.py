@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from thali._arguments import whole
 from thali._people.populations import LatentClasses
+from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
@@ -48,7 +49,7 @@ class KindAnswers(LatentFeatures):
 
         return same_class_table(self._of_kinds("same_class"))
 
-    def class_sizes(self) -> "pandas.DataFrame":
+    def class_sizes(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Return the size of each class, in the sample and in the population.
 
         .. math:: \pi \mid z \sim \text{Dirichlet}(1 + n_1, \dots, 1 + n_G), \qquad
@@ -58,11 +59,16 @@ class KindAnswers(LatentFeatures):
         assigned to common ones so that the memberships of all people agree best, and these are ordered by size. So are
         they in `assignment`, `of_class` and `features`.
 
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
         Returns
         -------
         pandas.DataFrame
             One row a class, numbered from 1: sample_share, the posterior mean of the share of those who answered who
-            are of it, with sample_share_low and sample_share_high (89 % interval); population_share,
+            are of it, with sample_share_low and sample_share_high (their interval); population_share,
             population_share_low and population_share_high, those of its share π of the population that they are a
             sample of; occupied, the probability that anybody of the sample is of it, and respondents, the names of
             those who most probably are. ``attrs["n_classes"]`` has the probability of each number of occupied classes.
@@ -80,7 +86,7 @@ class KindAnswers(LatentFeatures):
         """
         from ..answers.kinds_of_people import sizes_table
 
-        return sizes_table(self._of_kinds("class_sizes"))
+        return sizes_table(self._of_kinds("class_sizes"), ci)
 
     def assignment(self) -> "pandas.DataFrame":
         """Return the most probable class of each respondent.
@@ -132,7 +138,7 @@ class KindAnswers(LatentFeatures):
             raise ArgumentError(f"There is no class {number}; classes are numbered from 1 to {most}.")
         return self._of_part(as_groups(posterior).of_group(str(number)), f"class {number}")
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model draws.
 
         As `LatentFeatureModel.check`. With `LatentClasses` the respondents are those of the data, and in every draw
@@ -142,6 +148,8 @@ class KindAnswers(LatentFeatures):
         ----------
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the replicates.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -160,4 +168,4 @@ class KindAnswers(LatentFeatures):
                 "The check covers all respondents together, because class membership is unknown; call it on the whole"
                 " model."
             )
-        return super().check(random_seed)  # type: ignore[misc]
+        return super().check(random_seed, ci)  # type: ignore[misc]

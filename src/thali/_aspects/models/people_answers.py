@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._arguments import between
 from thali._digits import p_in_words
 from thali._inference.warn import warn
 from thali._people.populations import EACH_SPREAD, Individuals
@@ -21,13 +20,18 @@ if TYPE_CHECKING:
 class PeopleAnswers(LatentFeatures):
     """Base of the latent-feature models that are fitted with `people=Individuals()`."""
 
-    def individuals(self) -> "pandas.DataFrame":
+    def individuals(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""What each person prefers, with its error, if everybody has weights of their own about common ones.
 
         .. math:: U_{ni} \Big/ \sum_j U_{nj}, \qquad U_{ni} = u_{ni} + \sum_k w_{nk} f_{ik}
 
         is the share of option i for person n, with everybody's own weights u and w. Of options that a person never
         judged it is what the others say, with the error of a new person.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -47,7 +51,7 @@ class PeopleAnswers(LatentFeatures):
         """
         from ..answers.individuals import of_everybody, person_table
 
-        return person_table(of_everybody(self._view, "individuals"))
+        return person_table(of_everybody(self._view, "individuals"), ci)
 
     def respondent_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""By how much a unit of each column of people changes their weights, of `Individuals(by=...)`.
@@ -82,13 +86,15 @@ class PeopleAnswers(LatentFeatures):
         """
         from ..answers.slopes import effects_table
 
-        return effects_table(self._view, between("ci", ci, "the probability of an interval"))
+        return effects_table(self._view, ci)
 
 
 class ChooserAnswers(HasSegments, PeopleAnswers):
     """Base of those that are fitted to what people choose."""
 
-    def reach(self, size: int = 3, top: int = 10, none: str | None = None, random_seed: Any = 0) -> "pandas.DataFrame":
+    def reach(
+        self, size: int = 3, top: int = 10, none: str | None = None, random_seed: Any = 0, ci: float = INTERVAL
+    ) -> "pandas.DataFrame":
         r"""The sets of options that reach most people: TURF, total unduplicated reach and frequency.
 
         .. math:: r(S) = \frac1N \sum_n \max_{i \in S} \left[ \frac{U_{ni}}{\sum_j U_{nj}} > \frac1I \right]
@@ -114,12 +120,14 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
             no set.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the weights of people in intervals.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
             One row a set, the one that reaches most first: members, reach (the share of these people whom it reaches,
-            mean over draws), low and high (its 89 % interval for the population that they are a sample of: in every
+            mean over draws), low and high (its interval for the population that they are a sample of: in every
             draw people are weighed by a Bayesian bootstrap, beside half a person whom every set reaches and half a one
             whom none does), frequency (how many of its options reach a person, on average) and best, the probability
             that none of the sets that were compared by all draws reaches more of the population. ``attrs["sets"]`` is
@@ -147,7 +155,7 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
 
         posterior = of_everybody(self._view, "reach")
         reaches, labels = reached_by(posterior, none)
-        table = reach_table(reaches, labels, size, top, random_seed)
+        table = reach_table(reaches, labels, size, top, random_seed, ci)
         spread = uneven_spread(posterior, random_seed)
         if spread is not None:
             warn(

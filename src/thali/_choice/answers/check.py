@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._inference.seeds import streams
-from thali._posterior.interval import INTERVAL, TAILS, level_name
+from thali._posterior.interval import INTERVAL, level_name, tails_of
 
 if TYPE_CHECKING:
     import pandas
@@ -26,7 +26,7 @@ class HasChoiceCheck:
 
     _choices_again: Any  # (most, rng): the design of the data, and replicates (draws, tasks) of its choices
 
-    def check(self, random_seed: Any = None) -> "pandas.DataFrame":
+    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: which choices would the model seldom make?
 
         All choices are made once more at evenly spaced draws (100 at most), and compared by numbers that describe them.
@@ -35,6 +35,8 @@ class HasChoiceCheck:
         ----------
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the replicates.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -42,13 +44,15 @@ class HasChoiceCheck:
             One row a number, the worst first: `measure` and `category` (share of level: the part of tasks in which a
             product with that level was chosen; share of place: that of the first, second, ... alternative; spread
             between people: the standard deviation over respondents of their shares of a level), observed, predicted
-            (mean of the replicates), low and high (the interval that holds 89 % of them), p_value (two-sided) and
-            missed (whether observed lies outside).
+            (mean of the replicates), low and high (their interval), p_value (two-sided) and missed (whether observed
+            lies outside).
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         DataError
             If the file of the model could not hold the data.
 
@@ -57,17 +61,17 @@ class HasChoiceCheck:
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
         design, replicates = self._choices_again(REPLICATES, streams(random_seed, 1)[0])
-        return choice_check(design, replicates)
+        return choice_check(design, replicates, ci)
 
 
-def choice_check(design: "ChoiceExperiment | Design", replicates: np.ndarray) -> "pandas.DataFrame":
+def choice_check(design: "ChoiceExperiment | Design", replicates: np.ndarray, ci: float) -> "pandas.DataFrame":
     """Shares of levels and places, and how far people differ, against replicates (draws, tasks) of `design.chosen`."""
     from thali._tables import Table
 
     named, of_rows = _indicators(design)
     found = [_statistics(design, of_rows, chosen) for chosen in (design.chosen, *replicates)]
     observed, drawn = found[0], np.array(found[1:])
-    low, high = np.quantile(drawn, TAILS, axis=0)
+    low, high = np.quantile(drawn, tails_of(ci), axis=0)
     below = 2 * (drawn < observed).sum(axis=0) + (drawn == observed).sum(axis=0)
     table = Table(named, columns=["measure", "category"]).assign(
         observed=observed,
@@ -78,17 +82,17 @@ def choice_check(design: "ChoiceExperiment | Design", replicates: np.ndarray) ->
         missed=(observed < low) | (observed > high),
     )
     table = table.sort_values("p_value", kind="stable", ignore_index=True)
-    table.attrs.update(interval=INTERVAL, draws=len(drawn))
+    table.attrs.update(interval=ci, draws=len(drawn))
     return table
 
 
 def check_sentence(table: "pandas.DataFrame") -> str:
     """How many of the numbers the model misses, and the worst of them."""
     missed = table.loc[table["missed"]]
-    expected = (1.0 - table.attrs["interval"]) * len(table)
+    ci = table.attrs["interval"]
     sentence = (
-        f"{len(missed)} of {len(table):,} summary statistics of the choices outside their {level_name()}"
-        f" predictive intervals (about {expected:.0f} expected by chance)"
+        f"{len(missed)} of {len(table):,} summary statistics of the choices outside their {level_name(ci)}"
+        f" predictive intervals (about {(1.0 - ci) * len(table):.0f} expected by chance)"
     )
     if not len(missed):
         return f"{sentence}."

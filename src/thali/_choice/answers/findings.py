@@ -524,7 +524,7 @@ SEGMENTED = segmented("each respondent's preference for a level over the other l
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def check(model: Any, settings: Settings) -> Finding:
     """Which choices the model would seldom make."""
-    table = model.check(settings.random_seed)
+    table = model.check(settings.random_seed, settings.ci)
     return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def reach(
-    chooser: Chooser, products: "pandas.DataFrame", size: Any, top: Any, people: Any, random_seed: Any
+    chooser: Chooser, products: "pandas.DataFrame", size: Any, top: Any, people: Any, random_seed: Any, ci: float
 ) -> "pandas.DataFrame":
     """The lines that reach most respondents, the best first."""
     if not chooser.has_individuals:
@@ -54,4 +54,4 @@ def reach(
     if fewer.is_estimate:
         truths = truths[1:]
     labels = [as_label(label) for label, is_none in zip(market.labels, nothing, strict=True) if not is_none]
-    return reach_table(truths, labels, size, top, random_seed)
+    return reach_table(truths, labels, size, top, random_seed, ci)

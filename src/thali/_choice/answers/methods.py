@@ -200,7 +200,13 @@ class ChoiceAnswers:
         return elasticities(self._people_of_fit(), *asked, ci, how, cores, random_seed)
 
     def reach(
-        self, products: "pandas.DataFrame", size: int = 3, top: int = 10, people: Any = None, random_seed: Any = 0
+        self,
+        products: "pandas.DataFrame",
+        size: int = 3,
+        top: int = 10,
+        people: Any = None,
+        random_seed: Any = 0,
+        ci: float = INTERVAL,
     ) -> "pandas.DataFrame":
         r"""The product lines that reach most people: TURF, total unduplicated reach and frequency.
 
@@ -222,6 +228,8 @@ class ChoiceAnswers:
             Of whom, as for `market_shares`, but not "new"; None and "respondents" are alike.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
             Of the weights of people in intervals.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -245,7 +253,7 @@ class ChoiceAnswers:
         """
         from .lines import reach
 
-        return reach(self._people_of_fit(), products, size, top, people, random_seed)
+        return reach(self._people_of_fit(), products, size, top, people, random_seed, ci)
 
     def holdouts(self, data: "ChoiceExperiment") -> "pandas.DataFrame":
         r"""How well the fit predicts tasks that were held out of it: hits and log score, and shares task by task.

@@ -131,7 +131,7 @@ def individual_attention(model: "HierarchicalLogit", settings: Settings) -> Find
 @finding("population", "Population coefficients and heterogeneity")
 def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
-    table = model.population()
+    table = model.population(settings.ci)
     title: Text = ENGLISH["logit.population" if model._attention is None else "attention.population"]
     if (price := model._money()) is not None:
         title = str(phrase(ENGLISH, "logit.population.money", price=price))
@@ -160,7 +160,7 @@ def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
     import pandas as pd
 
     found: Any = summary(model, settings)
-    every = pd.concat([model.summary(), model.population()]).rename_axis("quantity")
+    every = pd.concat([model.summary(settings.ci), model.population(settings.ci)]).rename_axis("quantity")
     return replace(found, table=every, shown=found.table)
 
 

@@ -436,12 +436,17 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
         return self._once(f"attention by scale {other} {ci}", compared)
 
-    def population(self) -> "pd.DataFrame":
+    def population(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of the distribution of tastes among people.
 
         Rows: mean[coefficient] and sd[coefficient] of tastes, attends[attribute] with `attention`, with `attention_by`
         also what a unit of a column adds to its log odds, and log_likelihood (of all choices). These mix more slowly
         than the predictions that `summary` is about: look at `mcse_mean` and `r_hat` before you report them.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
@@ -452,10 +457,12 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
         from thali._posterior.summary import summary_table
 
-        return summary_table(quantities_of(self._view))
+        return summary_table(quantities_of(self._view), ci)
 
     def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ChoiceExperiment, np.ndarray]":
         """The data and replicates of all choices, at `most` draws."""
@@ -478,7 +485,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def quantities(self) -> dict[str, np.ndarray]:
         return super().quantities() | rates_of(self._view.draws)
 
-    def summary(self) -> "pd.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pd.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence check judges.
 
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
@@ -487,17 +494,25 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         with `attention`, the part of the population that attends to it, with `attention_by` also the effects on its log
         odds. `population` has means and standard deviations of tastes.
 
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
+            r_hat.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
-        return super().summary()
+        return super().summary(ci)
 
     def predict_proba(
         self, new: "pd.DataFrame | ChoiceExperiment", return_se: bool = False, ci: float | None = None

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._inference.chains import recorded_of
 from thali._inference.warn import is_quiet, warn
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree
 from thali.errors import DataWarning
 
@@ -142,12 +142,12 @@ def quantities_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
     return found | {f"logit[{row}]": logits.values[..., place] for place, row in enumerate(logits["row"].values)}
 
 
-def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str]) -> "pandas.DataFrame":
+def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float) -> "pandas.DataFrame":
     """Mean and interval of every relative weight, the largest first."""
 
     from thali._tables import Table
 
-    low, high = np.quantile(weights, TAILS, axis=0)
+    low, high = np.quantile(weights, tails_of(ci), axis=0)
     p = len(columns)
     table = {
         "class": np.repeat(classes, p),
@@ -156,7 +156,9 @@ def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[st
         "weight_low": low.ravel(),
         "weight_high": high.ravel(),
     }
-    return Table(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+    found = Table(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+    found.attrs["interval"] = ci
+    return found
 
 
 def mean_probabilities(
@@ -259,13 +261,18 @@ class WeightAnswers:
 
         return pandas.DataFrame(weights, index=pandas.Index(self.classes_, name="class"), columns=columns)
 
-    def weights_table(self) -> "pandas.DataFrame":
+    def weights_table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior mean and interval of every relative weight, the largest first, after `method="gibbs"`.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            class, column, weight, weight_low and weight_high (the 89 % interval). The weights of a draw sum to 1.
+            class, column, weight, weight_low and weight_high (the interval). The weights of a draw sum to 1.
 
         Raises
         ------
@@ -274,7 +281,7 @@ class WeightAnswers:
         """
 
         weights = self._with_draws()._view.draws["weights"].values
-        return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_)
+        return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_, ci)
 
     @property
     def feature_importances_(self) -> np.ndarray:

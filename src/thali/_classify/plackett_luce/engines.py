@@ -13,7 +13,7 @@ from thali._model.bound import bounded
 from thali._model.engine import Chains, Engine
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
-from thali._posterior.interval import INTERVAL_COLUMNS, TAILS
+from thali._posterior.interval import interval_columns, tails_of
 from thali._posterior.view import PosteriorTree
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
@@ -86,7 +86,7 @@ class Climb(Engine):
     def facts(self, model: "PlackettLuceRegression") -> Facts:
         return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (full data)")
 
-    def summary(self, model: "PlackettLuceRegression") -> "pandas.DataFrame":
+    def summary(self, model: "PlackettLuceRegression", ci: float) -> "pandas.DataFrame":
         """A row for each weight that is not zero, the largest first."""
         from thali._tables import Table
 
@@ -95,9 +95,9 @@ class Climb(Engine):
         kept = [divmod(int(place), weights.shape[1]) for place in order if weights.flat[place] > 0.0]
         names = [f"weight[{model.classes_[k]}, {model.columns_[j]}]" for k, j in kept]
         mean = np.array([weights[place] for place in kept])
-        return Table({"mean": mean} | self.spreads(model, kept), index=names)
+        return Table({"mean": mean} | self.spreads(model, kept, ci), index=names)
 
-    def spreads(self, model: "PlackettLuceRegression", kept: list[tuple[int, int]]) -> dict[str, np.ndarray]:
+    def spreads(self, model: "PlackettLuceRegression", kept: list[tuple[int, int]], ci: float) -> dict[str, np.ndarray]:
         """Columns of the summary of how sure these weights are."""
         return {}
 
@@ -222,14 +222,14 @@ class Variational(Climb):
                 ".",
             )
 
-    def spreads(self, model: "PlackettLuceRegression", kept: list[tuple[int, int]]) -> dict[str, np.ndarray]:
+    def spreads(self, model: "PlackettLuceRegression", kept: list[tuple[int, int]], ci: float) -> dict[str, np.ndarray]:
         from scipy.stats import gamma
 
         shapes = np.asarray(model.shapes_, float)
         rates = np.broadcast_to(model.rates_, shapes.shape)
         total = (shapes / rates).sum()
         of = gamma([shapes[place] for place in kept], scale=[1.0 / (rates[place] * total) for place in kept])
-        return {"sd": of.std(), INTERVAL_COLUMNS[0]: of.ppf(TAILS[0]), INTERVAL_COLUMNS[1]: of.ppf(TAILS[1])}
+        return {"sd": of.std(), **dict(zip(interval_columns(ci), map(of.ppf, tails_of(ci)), strict=True))}
 
     def random_weights(self, model: "PlackettLuceRegression", draws: int) -> np.ndarray:
         gamma = np.random.default_rng(0).gamma(np.asarray(model.shapes_), size=(draws, *model.weights_.shape))

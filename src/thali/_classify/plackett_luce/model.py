@@ -13,6 +13,7 @@ from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.engine import Engine
 from thali._model.sampling import Sampling
+from thali._posterior.interval import INTERVAL
 
 from ..blocks import is_blocked
 from ..classifier import Classifier
@@ -298,7 +299,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     def _advice(self) -> "Advice":
         return ADVICE
 
-    def summary(self) -> "pandas.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """What was learned, in rows.
 
         After `method="gibbs"`: posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of a (if learned),
@@ -306,20 +307,27 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         of the training data; single weights are left out: see `weights_table`. Otherwise weight[class, column], the
         relative weights that are not zero, the largest first.
 
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat; after
-            "variational" the first four, with sd and interval of a weight divided by the mean of their sum; after "map"
-            the first.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
+            r_hat; after "variational" the first four, with sd and interval of a weight divided by the mean of their
+            sum; after "map" the first.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
         self._require_fitted()
-        return super().summary()
+        return super().summary(ci)
 
     def _probability_blocks(self, matrix: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         return blocks_of_draws(self, matrix)

@@ -6,6 +6,7 @@ from thali._arguments import positive
 from thali._data.kinds import CLASSES
 from thali._model.options import (
     CHAINS,
+    CI,
     CORES,
     FOLDS,
     LABELS,
@@ -55,6 +56,7 @@ PLACKETT_LUCE = ModelSpec(
         CORES.but(to=MODEL),
         SEED.but(to=MODEL),
         FOLDS,
+        CI.but(methods=("gibbs", "variational")),
     ),
     implied_by=("target",),
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.chains import recorded_of
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree
 from thali.errors import Argument, ArgumentError
 
@@ -241,7 +241,7 @@ def scale_words(model: Any) -> str:
     return STANDARD if model.standardize else UNITS
 
 
-def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
+def coefficients(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
     """Mean, sd, interval, P(|coef| > delta), P(coef > 0) of every coefficient; see `model.coefficients`."""
     from thali._tables import Table
 
@@ -249,7 +249,7 @@ def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
         raise ArgumentError(Argument("delta"), f" must be a number >= 0; got {delta!r}.")
     values = model._view.draws["coef"]
     draws = values.to_numpy().reshape(-1, values.shape[2] * values.shape[3])
-    low, high = np.quantile(draws, TAILS, axis=0)
+    low, high = np.quantile(draws, tails_of(ci), axis=0)
     table = {
         "class": np.repeat(values["class"].to_numpy(), values.shape[3]),
         "covariate": np.tile(values["covariate"].to_numpy(), values.shape[2]),
@@ -264,6 +264,7 @@ def coefficients(model: Any, delta: Any) -> "pandas.DataFrame":
     }
     frame = Table(table)
     own = scale_words(model)
+    frame.attrs["interval"] = ci
     frame.attrs["scale"] = dict.fromkeys(("coef", "sd", "low", "high"), own) | {"original": UNITS}
     order = np.lexsort((-np.abs(table["coef"]), -table["probability"]))
     return frame.iloc[order].reset_index(drop=True)
@@ -322,7 +323,7 @@ class CoefficientAnswers:
         table.attrs["scale"] = scale_words(model)
         return table
 
-    def coefficients(self, delta: float = 0.1) -> "pandas.DataFrame":
+    def coefficients(self, delta: float = 0.1, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Every coefficient with its interval, its sign and the probability that it is not small.
 
         .. math:: P(|\beta_{kj}| > \delta \mid X, y)
@@ -334,12 +335,14 @@ class CoefficientAnswers:
         delta : float, 0 or more
             Of standardised covariates: 0.1 multiplies the odds by 1.1 where the covariate rises by a standard
             deviation.
+        ci : float in (0, 1)
+            Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
             One row a coefficient, the surest first: class, covariate, coef (posterior mean, of the standardised
-            covariate), sd, low and high (the 89 % interval), probability (of \|coef\| > delta), positive (the
+            covariate), sd, low and high (the interval), probability (of \|coef\| > delta), positive (the
             probability of coef > 0), excludes_0 (whether the interval does), original (`coef_`, for a unit of the
             covariate as it is given in X). `attrs["scale"]` says on which of the two scales each column stands; with
             `standardize=False` both are that of X.
@@ -361,7 +364,7 @@ class CoefficientAnswers:
         ['x0', 'x1']
         """
 
-        return coefficients(self._with_draws(), delta)
+        return coefficients(self._with_draws(), delta, ci)
 
 
 # Draws from the prior of the sparse multinomial logit, and labels simulated at each of them ---------------------------

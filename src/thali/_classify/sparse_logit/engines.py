@@ -229,7 +229,7 @@ class Maximum(Engine):
         count = f"{np.count_nonzero(model.scaled_coef_):,} of {model.scaled_coef_.size:,} are not 0"
         return ("coefficients", count), ("log-likelihood", f"{model.log_likelihood_:,.2f} (all rows)")
 
-    def summary(self, model: Any) -> "pandas.DataFrame":
+    def summary(self, model: Any, ci: float) -> "pandas.DataFrame":
         """The coefficients that are not 0, the largest first."""
         from .maximum import summary_of_maximum
 

@@ -11,6 +11,7 @@ from thali._inference.chains import Run
 from thali._model.base import Job
 from thali._model.engine import Engine
 from thali._model.sampling import Sampling
+from thali._posterior.interval import INTERVAL
 
 from ..blocks import is_blocked
 from ..classifier import Classifier
@@ -306,7 +307,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         """The reference class of the fit."""
         return int(np.flatnonzero(self.classes_ == self.reference_)[0])
 
-    def summary(self) -> "pandas.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of scales, log-likelihood and coefficients.
 
         Rows: eta (if learned) or, of the horseshoe, log_tau and slab; log_likelihood (of the whole training data);
@@ -314,19 +315,26 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         `standardize=False`, as `attrs["scale"]` says; after `method="map"` only the coefficients that are not 0, the
         largest first. `coef_` is in units of X.
 
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat; after "map"
-            the first.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
+            r_hat; after "map" the first.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
         self._require_fitted()
-        table = super().summary()
+        table = super().summary(ci)
         table.attrs["scale"] = scale_words(self)
         return table
 

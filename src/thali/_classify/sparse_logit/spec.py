@@ -6,6 +6,7 @@ from thali._arguments import positive
 from thali._data.kinds import CLASSES
 from thali._model.options import (
     CHAINS,
+    CI,
     CORES,
     FOLDS,
     LABELS,
@@ -64,5 +65,6 @@ SPARSE_LOGIT = ModelSpec(
         *(each.but(to=MODEL, methods=_DRAWN) for each in (TUNE, THIN)),
         SEED.but(to=MODEL),
         FOLDS,
+        CI.but(methods=_CHAINS),
     ),
 )

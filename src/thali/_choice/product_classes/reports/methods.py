@@ -7,6 +7,7 @@ import numpy as np
 from thali._model.sampling import SUFFICIENT_ESS
 from thali._people.segments import HasSegments
 from thali._posterior.convergence import Advice
+from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, Setting
 
 from ...answers.check import HasChoiceCheck, HasReportedRows
@@ -47,7 +48,7 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         self._fitted()
         return self._draws_, self._design_
 
-    def summary(self) -> "pandas.DataFrame":
+    def summary(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior mean, sd, interval, Monte Carlo error, ESS and R-hat of what the convergence check judges.
 
         Rows: share[attribute=level], the expected share of the tasks of the data in which a product with that level is
@@ -56,17 +57,25 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
         occasions of a draw or more. The parameters (n_classes, value_shape, stability, alpha, log_likelihood) are in
         `posterior_`; chains seldom agree about them where they agree about predictions.
 
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
         Returns
         -------
         pandas.DataFrame
-            Columns mean, sd, eti89_lb, eti89_ub (the 89 % interval), mcse_mean, ess_bulk, ess_tail, r_hat.
+            Columns mean, sd, eti89_lb, eti89_ub (the interval, by its probability), mcse_mean, ess_bulk, ess_tail,
+            r_hat.
 
         Raises
         ------
         NotFittedError
             Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
         """
-        return super().summary()  # type: ignore[misc]
+        return super().summary(ci)  # type: ignore[misc]
 
     def _advice(self) -> Advice:
         """What helps chains that disagree: more draws, and more chains where they stay apart."""
