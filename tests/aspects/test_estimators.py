@@ -3,27 +3,38 @@
 import itertools
 import math
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.additive_fits import tree_of_columns
 from helpers.sentences import refused, said, warned
-from helpers.similarity_columns import columns_of_sets, similarities, similarities_of
+from helpers.similarity_columns import columns_of_sets, similarities_of
 from scipy import stats
 
+import thali as th
 import thali._aspects.answers.set_search as set_search
-from thali._aspects.answers.estimate import KINDS, estimate
 from thali._aspects.answers.set_search import feature_sets, log_feature_gain
 from thali.errors import ArgumentError, DataWarning, EstimateWarning
-from thali.priors import FiniteFeatures, Given, IndianBuffet
+from thali.priors import FiniteFeatures, IndianBuffet
 
-MAPS = KINDS[1:]
+KINDS = EXPECTATION, *MAPS = "expectation", "map-features", "conditional-map", "joint-map"
 SHARED = [(0, 1), (0, 2), (1, 2), (0, 1, 2)]
 FIRST, SECOND = np.triu_indices(3, 1)
-S3 = SimpleNamespace(
-    labels=("0", "1", "2"), first=FIRST, second=SECOND, values=np.array([0.80, 0.30, 0.45]), judgements=np.ones(3)
-)
+S3 = th.Similarities([[1.0, 0.8, 0.3], [0.8, 1.0, 0.45], [0.3, 0.45, 1.0]])
+
+
+def similarities(matrix, labels=None):
+    """Those above the diagonal, in both directions."""
+    upper = np.triu(matrix, 1)
+    return th.Similarities(upper + upper.T, labels)
+
+
+def estimate(kind, columns, *, data, features="ibp", weight_prior, with_constant=True, **drawn):
+    """One answer of a model that has drawn these features."""
+    model = th.AdditiveClustering(features, weight_prior=weight_prior, constant=with_constant)
+    model.posterior_ = tree_of_columns(columns, data, **drawn)
+    return model.estimate(kind)
 
 
 def posterior_draws(alpha, shape, rate, sigma, draws, rng, data=S3, kept=20_000):
@@ -50,7 +61,7 @@ def posterior_draws(alpha, shape, rate, sigma, draws, rng, data=S3, kept=20_000)
 
 
 def settings(**changes):
-    ibp = {"constant": 0.1, "sigma": 0.1, "alpha": 1.0, "data": S3, "prior": IndianBuffet(), "weight_prior": (1.0, 1.0)}
+    ibp = {"constant": 0.1, "sigma": 0.1, "alpha": 1.0, "data": S3, "features": "ibp", "weight_prior": (1.0, 1.0)}
     return ibp | changes
 
 
@@ -93,28 +104,28 @@ def test_equal_shares_where_a_feature_is_the_constant_again():
 
 def test_the_empty_features_of_an_ill_posed_maximum_are_found_and_warned_of():
     draws = [[(owners, 0.1) for owners in state] for m in (2, 3) for state in itertools.combinations(SHARED, m)]
-    with warned(EstimateWarning, "3.33 times", "above 1"):
+    with warned(EstimateWarning, "by 3.33", "> 1"):
         found = estimate("joint-map", columns_of_sets(draws, 3), **settings(weight_prior=(1.0, 10.0)))
     assert found.log_joint == pytest.approx(-0.216685, abs=6e-7)
     assert len(found.weights) == 3 and found.weights[2] == 0 and found.features["members"][2] == ("0", "2")
 
 
 @pytest.mark.parametrize(
-    ("n", "alpha", "weight_prior", "prior", "warned"),
+    ("n", "alpha", "weight_prior", "features", "warned"),
     [
-        (16, 2.0, (1.0, 10.0), IndianBuffet(), True),
-        (10, 0.5, (1.0, 10.0), IndianBuffet(), False),
-        (16, 2.0, (2.0, 10.0), IndianBuffet(), False),
-        (16, 2.0, (1.0, 10.0), Given(np.ones((16, 1))), False),
+        (16, 2.0, (1.0, 10.0), "ibp", True),
+        (10, 0.5, (1.0, 10.0), "ibp", False),
+        (16, 2.0, (2.0, 10.0), "ibp", False),
+        (16, 2.0, (1.0, 10.0), [[1]] * 16, False),
     ],
 )
-def test_when_the_joint_maximum_is_ill_posed(n, alpha, weight_prior, prior, warned):
+def test_when_the_joint_maximum_is_ill_posed(n, alpha, weight_prior, features, warned):
     data = similarities(np.random.default_rng(1).random((n, n)))
     draws = columns_of_sets([[(range(n), 0.2)]], n)
     for kind in KINDS:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            estimate(kind, draws, **settings(data=data, alpha=alpha, weight_prior=weight_prior, prior=prior))
+            estimate(kind, draws, **settings(data=data, alpha=alpha, weight_prior=weight_prior, features=features))
         assert [each.category for each in caught] == [EstimateWarning] * (warned and kind == "joint-map")
         assert all(each.filename == __file__ for each in caught)
 
@@ -206,11 +217,11 @@ def brute_force(draws, data, prior, sigma, shape, rate, alpha, n):
 
 @pytest.mark.fit
 @pytest.mark.first(2)
-@pytest.mark.parametrize("prior", [IndianBuffet(), FiniteFeatures(8)])
+@pytest.mark.parametrize(("features", "prior"), [("ibp", IndianBuffet()), (8, FiniteFeatures(8))])
 @pytest.mark.parametrize(("weight_prior", "alpha"), [((1.0, 10.0), 1.0), ((2.0, 4.0), 1.0), ((1.0, 10.0), 0.3)])
-def test_features_of_which_none_is_frequent_are_ranked_by_their_probability(prior, weight_prior, alpha):
+def test_features_of_which_none_is_frequent_are_ranked_by_their_probability(features, prior, weight_prior, alpha):
     draws = [[(owners, 0.1) for owners in state] for m in range(3) for state in itertools.combinations(SHARED, m)]
-    given = settings(weight_prior=weight_prior, prior=prior, alpha=alpha)
+    given = settings(weight_prior=weight_prior, features=features, alpha=alpha)
     logs = brute_force(draws, S3, prior, 0.1, *weight_prior, alpha, 3)
     assert np.diff(np.sort(logs))[-1] > 0.1  # no near tie
     rng = np.random.default_rng(0)
@@ -328,7 +339,7 @@ def test_targets_that_do_not_fit():
     found = estimate("expectation", columns, **settings(data=data, constant=constant))
     with refused(ArgumentError, "6 by 6", "6 objects", "got shape (5, 5)"):
         found.variance_accounted_for(np.zeros((5, 5)))
-    with refused(ArgumentError, "of both triangles"):
+    with refused(ArgumentError, "two triangles"):
         found.variance_accounted_for(np.arange(36.0).reshape(6, 6))
     with refused(ArgumentError, "0, 1, 2, 3, 4, 5", "got a, b"):
         found.variance_accounted_for(similarities(np.ones((2, 2)), ["a", "b"]))
@@ -416,7 +427,7 @@ def test_sets_of_more_objects_than_a_word_has_bits():
 def test_given_features_get_their_weights(kind):
     matrix = np.array([[1, 1], [1, 1], [0, 1]])
     draws = columns_of_sets([[((0, 1), 0.3), ((0, 1, 2), 0.1)]] * 3, 3)
-    found = estimate(kind, draws, **settings(prior=Given(matrix), weight_prior=(2.0, 4.0)))
+    found = estimate(kind, draws, **settings(features=matrix, weight_prior=(2.0, 4.0)))
     assert found.weights == pytest.approx([0.397019, 0.194084], abs=6e-7)
     assert np.isfinite(found.log_joint)
 
@@ -426,15 +437,14 @@ def test_given_features_get_their_weights(kind):
 @pytest.mark.parametrize("shape, judged", [(1.0, False), (2.5, False), (1.0, True)])
 def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones(shape, judged, integrated):
     columns, sets, data, constant = problem(draws=700, patterns=14)
-    if judged:
-        data.judgements = 1.0 + np.arange(len(data.values)) % 4
+    judgements = 1.0 + np.arange(len(data.values)) % 4 if judged else np.ones(len(data.values))
     found = feature_sets(columns, 6)
     prior, rate, sigma2 = IndianBuffet(), 2.0, 0.01
     case = set_search.Problem(
         data.first,
         data.second,
         data.values,
-        data.judgements,
+        judgements,
         6,
         sigma2,
         0.5,
@@ -448,7 +458,7 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
     best, of_weights = {}, stats.gamma(shape, scale=1 / rate)
     for draw, features in enumerate(sets):
         shared = [(owners, weight) for owners, weight in features if len(owners) > 1]
-        score = -0.5 * (data.judgements * (data.values - fitted[draw]) ** 2).sum() / sigma2
+        score = -0.5 * (judgements * (data.values - fitted[draw]) ** 2).sum() / sigma2
         score += of_weights.logpdf([w for _, w in shared] + [constant[draw]]).sum()
         matrix = np.array([[i in owners for owners, _ in shared] for i in range(6)]).reshape(6, -1)
         score += prior.log_prob_shared(matrix, 0.5)
@@ -456,7 +466,7 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
             pairs = [
                 sum(
                     number * ({i, j} <= set(owners))
-                    for i, j, number in zip(data.first, data.second, data.judgements, strict=True)
+                    for i, j, number in zip(data.first, data.second, judgements, strict=True)
                 )
                 for owners, _ in shared
             ]

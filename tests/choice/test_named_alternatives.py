@@ -124,8 +124,12 @@ def test_every_logit_has_them(model):
 @pytest.mark.fit
 def test_the_sentence_says_which_and_how_to_change_it(run, tmp_path):
     for labels, sentence in (
-        (MODES, "a constant for each named alternative (change it by --no-constants)"),
-        ((1, 2, 3), "no constants of alternatives, as the alternatives are numbered (change it by --constants)"),
+        (MODES, "a constant for each named alternative (to change this, use --no-constants)"),
+        (
+            (1, 2, 3),
+            "no alternative-specific constants, because the alternatives are numbered (to change this, use "
+            "--constants)",
+        ),
     ):
         trips(labels).to_csv(tmp_path / "trips.csv", index=False)
         words = ("--model", "MNL", "--alternative", "mode", "--linear", "cost,time")

@@ -85,7 +85,7 @@ def test_a_fifth_is_left_out_unless_said():
 
 def test_what_cannot_be_left_out():
     data = th.Choices(frame(messages=False), labels=OPTIONS)
-    with refused(DataError, "do not say"):
+    with refused(DataError, "do not identify respondents"):
         th.compare({"half": Shares()}, data, leave_out="respondent", **QUIET)
     with refused(ArgumentError, "leave_out"):
         th.compare({"half": Shares()}, data, leave_out="task", **QUIET)
@@ -161,7 +161,7 @@ def test_people_are_left_out_of_comparisons_as_of_choices():
 @pytest.mark.parametrize(
     ("data", "sentence"),
     [
-        (th.PairedComparisons([[0, 2], [1, 0]]), ("do not say",)),
+        (th.PairedComparisons([[0, 2], [1, 0]]), ("do not identify respondents",)),
         (judged(ties=2), ("2", "without_ties")),
     ],
 )

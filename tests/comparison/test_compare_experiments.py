@@ -33,7 +33,7 @@ def test_the_sentence_of_scores_counts_respondents_and_not_their_tasks():
     data = th.ChoiceExperiment.from_frame(simulated(people=12, tasks=6))
     table = th.compare({"half": Constant(), "third": Constant(1 / 3)}, data, leave_out="respondent", folds=6, **QUIET)
     found = th.findings(table)["scores"]
-    assert len(found.table) == 72 and found.title == "Scores of the choices"
+    assert len(found.table) == 72 and found.title == "Scores of the held-out choices"
     said(str(found.sentence), "12 respondents")
 
 
@@ -167,12 +167,12 @@ def test_sentences(data):
     sure, wrong = Constant(0.98, 0), Constant(1.0, 0)
     table = th.compare({"half": Constant(), "sure": sure, "wrong": wrong}, data, folds=2, **QUIET)
     sentence = sentences(table)
-    says(sentence[0], "better by half than by sure", "difference", "SE")
+    says(sentence[0], "predicts better than sure", "difference", "SE")
     says(sentence[1], "12 respondents")
     says(sentence[2], "0", "half and wrong")
     says(sentence[3], "-1.1", "half predicts the")
     zeros = int((data.chosen != 0).sum())
-    assert sentence[-1] == f"wrong gave probability 0 to {zeros} of the 96 choices made."
+    assert sentence[-1] == f"wrong assigned probability 0 to {zeros} of the 96 observed choices."
     assert table.loc["wrong", "log_score"] == -np.inf and np.isnan(table.loc["wrong", "log_score_se"])
     new = th.compare({"half": Constant()}, data, "respondent", **QUIET)
     says(sentences(new)[0], "half predicts the")
@@ -215,20 +215,24 @@ def test_a_comparison_goes_on_from_its_job(data, tmp_path, monkeypatch):
 
 ONE = {"m": Constant()}
 BAD = [
-    (ONE, {"leave_out": "pair"}, "leave_out must be one of 'task', 'respondent'; got 'pair'."),
-    (ONE, {"hold_out": 2, "folds": 2}, "Give hold_out or folds, not both."),
-    (ONE, {"folds": 1}, "folds must be a whole number of 2 or more; got 1."),
-    (ONE, {"folds": 9}, "folds=9 is more than the 8 tasks of a respondent."),
-    (ONE, {"leave_out": "respondent", "folds": 13}, "folds=13 is more than the 12 respondents."),
-    (ONE, {"leave_out": "respondent", "hold_out": 12}, "hold_out=12 leaves none of 12 respondents to fit."),
-    (ONE, {"draws": 0}, "draws must be a whole number of 1 or more; got 0."),
-    ({"BASE": Constant()}, {}, "'BASE' names a reference row of the table; choose another name for the model."),
+    (ONE, {"leave_out": "pair"}, "`leave_out` must be one of 'task', 'respondent'; got 'pair'."),
+    (ONE, {"hold_out": 2, "folds": 2}, "Both `hold_out` and `folds` are given; remove one."),
+    (ONE, {"folds": 1}, "`folds` must be an integer >= 2; got 1."),
+    (ONE, {"folds": 9}, "`folds=9` exceeds the number of tasks of a respondent (8); reduce it."),
+    (ONE, {"leave_out": "respondent", "folds": 13}, "`folds=13` exceeds the number of respondents (12); reduce it."),
+    (
+        ONE,
+        {"leave_out": "respondent", "hold_out": 12},
+        "`hold_out=12` leaves none of 12 respondents to fit; hold out fewer.",
+    ),
+    (ONE, {"draws": 0}, "`draws` must be an integer >= 1; got 0."),
+    ({"BASE": Constant()}, {}, "'BASE' is the name of a reference row of the table; rename the model."),
     (
         {"m": Constant},
         {},
-        "'m' must be a model of thali for choice experiments, such as HierarchicalLogit(), or have fit and",
+        "'m' must be a thali model for choice experiments, such as HierarchicalLogit(), or have fit and",
     ),
-    ({}, {}, "models is empty"),
+    ({}, {}, "`models` is empty"),
 ]
 
 
@@ -240,9 +244,9 @@ def test_bad_arguments(data, models, changed, sentence):
 
 
 def test_bad_data(data):
-    with pytest.raises(DataError, match="Respondent 'p0' has a single task"):
+    with pytest.raises(DataError, match="Respondent 'p0' has only one task"):
         th.compare(ONE, data.take([0]), **QUIET)
-    with pytest.raises(DataError, match="There is one respondent"):
+    with pytest.raises(DataError, match="There is only one respondent"):
         th.compare(ONE, data.take([0, 1]), "respondent", **QUIET)
     with refused(DataError, "'p0'", "8 tasks"):
         th.compare(ONE, data, hold_out=8, **QUIET)

@@ -34,7 +34,7 @@ def test_each_pair_of_each_group_is_left_out_once(data):
 
 def test_a_group_with_one_pair_cannot_lose_it(data):
     alone = th.PairedComparisons([[0, 1], [2, 0]])
-    with pytest.raises(DataError, match="Group 'b' compared a single pair"):
+    with pytest.raises(DataError, match="Group 'b' compared only one pair"):
         Grouped(Pairs, GroupedData({"a": data["men"], "b": alone}))
 
 

@@ -77,7 +77,7 @@ def test_scores_of_rows_are_those_of_scikit_learn_on_the_same_split(rows, folds)
         assert table.loc[name, "log_loss_se"] == pytest.approx(each.std(ddof=1) / np.sqrt(60), rel=1e-9)
         assert table.attrs["rows"][name].sort_index().to_numpy() == pytest.approx(each, rel=1e-9)
     best = table.loc[["PL", "logistic"], "log_loss"].idxmin()
-    assert table.attrs["best"] == best and f"{best} predicts the rows left out best" in " ".join(sentences(table))
+    assert table.attrs["best"] == best and f"{best} predicts held-out rows best" in " ".join(sentences(table))
     assert (table["rows"] == 60).all()
 
 
@@ -123,7 +123,7 @@ def test_a_class_of_probability_0_is_told(rows):
     table = th.compare({"sure": Sure(), "logistic": LogisticRegression()}, rows, **QUIET)
     assert table.loc["sure", "log_loss"] == np.inf and np.isnan(table.loc["sure", "log_loss_se"])
     says(sentences(table), "29", "60 rows")
-    assert any("an infinite score" in said for said in sentences(table))
+    assert any("infinite score" in said for said in sentences(table))
 
 
 class Odd(LogisticRegression):
@@ -237,8 +237,8 @@ def test_pairs_of_objects_are_left_out_one_by_one_or_in_folds(monkeypatch):
     seen.clear()
     table = compare({"m": models["m"]}, TRIO, **SHORT)
     assert [each.n_pairs for each in seen] == [2] * 3 and (table["pairs"] == 3).all()
-    assert "similarities left out best" in sentences(table)[0]
-    with refused(DataError, "There is one"):
+    assert "held-out similarities best" in sentences(table)[0]
+    with refused(DataError, "There is only"):
         th.compare({"m": models["m"]}, TRIO.take(np.array([True, False, False])), **QUIET)
 
 
@@ -299,7 +299,7 @@ def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, kind):
             th.compare({"m": MODELS[spec.name]}, DATA[kind](), draws=0)
         assert "these data are" not in str(caught.value)
     else:
-        with pytest.raises(ArgumentError, match=f"'m' is a .* fitted to {spec.data[0]}.*; these data are {kind}"):
+        with pytest.raises(ArgumentError, match=f"'m' .* requires {spec.data[0]}.*; these data are {kind}"):
             th.compare({"m": MODELS[spec.name]}, DATA[kind]())
 
 

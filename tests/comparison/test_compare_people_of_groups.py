@@ -112,7 +112,7 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
     [
         ({"a": random_choices(3, (2, 3), 1)}, {"leave_out": "respondent"}, ("'a'",)),
         (answered(3), {"leave_out": "respondent"}, ("'m'",)),
-        (answered(4), {"leave_out": "respondent", "hold_out": 3}, ("leaves some group",)),
+        (answered(4), {"leave_out": "respondent", "hold_out": 3}, ("leaves a group",)),
         ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, ("'a'",)),
         (
             GroupedData(answered()).mapped(lambda each: of_respondents(each, np.arange(4))),

@@ -70,7 +70,7 @@ def test_models_with_draws_predict_ties_even_where_the_others_have_none(uncompil
 
 def test_models_that_know_no_ties_are_refused():
     for how in ("half", "drop"):
-        with pytest.raises(ArgumentError, match=f"'x' has ties='{how}' and predicts no ties.*without_ties"):
+        with pytest.raises(ArgumentError, match=f"'x' has `ties='{how}'` and does not predict ties.*without_ties"):
             compared({"x": maximum_likelihood(ties=how)})
         compared({"x": maximum_likelihood(ties=how)}, DATA.without_ties(how))
 

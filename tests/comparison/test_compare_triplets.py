@@ -65,9 +65,9 @@ def test_models_of_triplets_are_compared(uncompiled):
 
 
 def test_what_cannot_be_compared():
-    with refused(ArgumentError, "fitted to paired"):
+    with refused(ArgumentError, "requires paired"):
         th.compare({"EBA": th.EliminationByAspects()}, DATA)
-    with pytest.raises(ArgumentError, match="leave_out must be"):
+    with pytest.raises(ArgumentError, match="`leave_out` must be"):
         th.compare({"it": th.AdditiveClustering()}, DATA, leave_out="pair")
     with pytest.raises(DataError, match="fractional weights"):
         th.compare({"it": th.AdditiveClustering()}, DATA.with_counts(DATA.counts / 2))

@@ -198,7 +198,7 @@ def test_long_fits_are_written_at_once_and_short_ones_together(tmp_path):
 
 def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, often):
     watched_runs.fill_disk(monkeypatch)
-    with warned(IncompleteWarning, "The comparison goes") as said:
+    with warned(IncompleteWarning, "The comparison continues") as said:
         found = th.compare(models(), TRIO, **SHORT, job=tmp_path / "job")
     same(found, table)
     assert len([warning for warning in said if warning.category is IncompleteWarning]) == 1
@@ -207,7 +207,7 @@ def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, 
 def test_ctrl_c_says_what_is_kept(tmp_path, monkeypatch, ran):
     with monkeypatch.context() as patch:
         watched_runs.stop_after(3, patch)
-        with warned(InterruptedWarning, "3 of", "6 fits", "the same call goes on", "job'"):
+        with warned(InterruptedWarning, "3 of", "6 fits", "the call to resume from", "job'"):
             th.compare(models(), TRIO, **SHORT, job=tmp_path / "job")
     assert jobs.read_index(tmp_path / "job")["place"]["done"] == 3
     compare(job=tmp_path / "job")
@@ -349,7 +349,7 @@ def test_folds_are_part_of_a_job(tmp_path):
     compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
     with refused(DataError, "folds=3", "folds=2"):
         compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
-    with refused(DataError, "was begun with", "C=2", "'logistic'"):
+    with refused(DataError, "was started with", "C=2", "'logistic'"):
         other = {**CLASSIFIERS, "logistic": LogisticRegression(C=3)}
         compare({**CLASSIFIERS, "logistic": LogisticRegression(C=2)}, _rows(), folds=3, job=tmp_path / "other")
         compare(other, _rows(), folds=3, job=tmp_path / "other")
@@ -359,7 +359,7 @@ def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
     compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
     before = contents(tmp_path)
     with jobs.command_noted(None, True):
-        with pytest.raises(ArgumentError, match="folds must be 2 to 40"):
+        with pytest.raises(ArgumentError, match="`folds` must be 2 to 40"):
             compare(CLASSIFIERS, _rows(), folds=41, job=tmp_path / "job")
         with jobs.locked(tmp_path / "job"), refused(DataError, "is running in"):
             compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")
@@ -385,6 +385,6 @@ def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path
     index[of] = [entry] if of == "segments" else entry
     (job / jobs.INDEX).write_bytes(jobs.sealed(index))
     for use in (lambda: compare(job=job), lambda: table_of_job(job)):
-        with refused(DataError, "are not as"):
+        with refused(DataError, "were changed since"):
             use()
     assert (tmp_path / "mine").read_bytes() == b"{}"

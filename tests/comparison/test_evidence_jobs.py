@@ -136,7 +136,7 @@ def test_nothing_is_left_of_a_comparison_that_found_nothing(found, tmp_path):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"random_seed": 4}, ("was begun with",)),
+        ({"random_seed": 4}, ("was started with",)),
         ({"draws": 999}, ("draws=1000", "draws=999")),
         (
             {"sensitivity": True},

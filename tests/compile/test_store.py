@@ -182,12 +182,12 @@ def test_a_folder_that_everybody_may_write_to_is_refused(cache, run):
     (folder,) = cache.iterdir()
     folder.chmod(0o777)
     refusal.cache_clear()
-    with warned(IncompleteWarning, "because everybody may", "set NUMBA_CACHE_DIR"):
+    with warned(IncompleteWarning, "because every user may", "set NUMBA_CACHE_DIR"):
         assert rolled() == (RIGHT, 0)
     folder.chmod(0o755)
     cache.chmod(0o777)
     refusal.cache_clear()
-    with pytest.warns(IncompleteWarning, match=f"because everybody may write to '{cache}' and"):
+    with pytest.warns(IncompleteWarning, match=f"because every user may write to '{cache}' and"):
         assert rolled() == (RIGHT, 0)
     cache.chmod(0o1777)  # as /tmp: nobody else replaces what lies there
     refusal.cache_clear()
@@ -211,7 +211,7 @@ USER, PRIVATE, TEAM = 1000, 1000, 50
         (0, 0, 0o775, ""),
         (USER, TEAM, 0o755, ""),
         (USER, TEAM, 0o775, "group 50 may write to it"),
-        (USER, PRIVATE, 0o757, "everybody may write to it"),
+        (USER, PRIVATE, 0o757, "every user may write to it"),
         (1001, PRIVATE, 0o755, "user 1001 owns it"),
         (33, PRIVATE, 0o755, ""),  # who owns the library can change it anyway
     ],
@@ -251,7 +251,7 @@ def test_the_command_line_says_which_folder_is_refused(cache, run):
     assert result.out.count("not used, because") == 0  # there is nothing yet, and it would be made for the user alone
     rolled()
     refusal.cache_clear()
-    assert f": not used because everybody may write to '{cache}'\n" in run("cache", "info").out
+    assert f": not used because every user may write to '{cache}'\n" in run("cache", "info").out
 
 
 # compiling ------------------------------------------------------------------------------------------------

@@ -45,6 +45,21 @@ def _with_features(drawn, owners):
     )
 
 
+def tree_of_columns(columns, data, constant, sigma, alpha):
+    """The posterior of one chain that has drawn these features; a number stands for that number in every draw."""
+    numbers = (np.broadcast_to(np.asarray(each, float), columns.n_draws) for each in (constant, sigma, alpha))
+    constant, sigma, alpha = map(np.array, numbers)
+    features = {field.name: getattr(columns, field.name) for field in dataclasses.fields(columns)}
+    drawn = dataclasses.replace(
+        chain(data.n_options, columns.n_draws, mean_features=0.0),
+        **features,
+        alpha=alpha,
+        extra={"constant": constant, "sigma": sigma},
+        stats={},
+    )
+    return to_datatree([drawn], data, Additive(None), learned_alpha=True)
+
+
 class MadeUp(AdditiveClustering):
     """Draws at random instead of fitting."""
 

@@ -7,8 +7,6 @@ from helpers.all_drawn import in_groups
 from helpers.drawn_pictures import MULTIMODAL
 from helpers.similarity_columns import columns_of_sets, similarities, similarities_of
 from thali import AdditiveClustering
-from thali._aspects.answers.estimate import estimate
-from thali.priors import IndianBuffet
 
 COUNTRIES = "China Cuba Germany Indonesia Iraq Italy Jamaica Japan Libya Nigeria Philippines Russia Spain USA Vietnam"
 
@@ -42,6 +40,8 @@ def fitted(n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0,
     sampled = ("chain", "draw")
     posterior = {
         "constant": (sampled, constant.reshape(shape)),
+        "sigma": (sampled, np.full(shape, 0.05 * scale)),
+        "alpha": (sampled, np.full(shape, 0.5)),
         "features": ((*sampled, "feature", "option"), dense.reshape(*shape, width, n)),
         "weights": ((*sampled, "feature"), weights.reshape(*shape, width)),
         "unique_weights": ((*sampled, "option"), np.zeros((*shape, n))),
@@ -54,11 +54,11 @@ def fitted(n, labels=None, draws=80, chains=2, features=5, seed=0, measured=1.0,
         {"similarity": ("measured_pair", data.values)}, coords=ends("measured_pair", data.first, data.second)
     )
     groups = in_groups(xr.Dataset(posterior, coordinates)) | {"observed_data": observed}
-    tree = xr.DataTree.from_dict(groups | {"constant_data": xr.Dataset({"kind": "similarities"})})
-    settings = {"constant": constant, "sigma": 0.05 * scale, "alpha": 0.5, "data": data, "prior": IndianBuffet()}
+    of_pairs = {"first": data.first, "second": data.second, "judgements": data.judgements}
+    design = xr.Dataset({"kind": "similarities"} | {name: ("measured_pair", cells) for name, cells in of_pairs.items()})
+    tree = xr.DataTree.from_dict(groups | {"constant_data": design})
     model = AdditiveClustering()
     vars(model).update(posterior_=tree, data=data, everything=everything)
-    vars(model)["estimate"] = lambda kind: estimate(kind, columns, **settings)
     return model
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from thali import PairedComparisons, Similarities
-from thali._aspects.operations import rebuild
-from thali._aspects.samplers.loop import prepare
+from thali._aspects.moves.unique_weights import refresh_unique
+from thali._aspects.operations import log_rate, rebuild, set_alpha
 from thali._aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import Additive, Elimination
@@ -88,7 +88,10 @@ def make_state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):
     state.whole[COLUMNS] = columns
     state.real[ALPHA] = alpha
     cache = make_cache(model.likelihood)
-    prepare(model, state)
+    set_alpha(model.prior, state, alpha)
+    for k in range(columns):
+        state.log_rate[k] = log_rate(model.prior, state, k, state.m[k])
+    refresh_unique(model, state)
     rebuild(model.likelihood, cache, state)
     return state, cache
 

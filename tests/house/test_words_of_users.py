@@ -167,7 +167,7 @@ def unwanted(place, text):
 
 def is_name(place, text):
     """Whether a text is no word but a name: of a parameter, of a sentence, or what users call a column."""
-    of_paper = text == "kappa" or "Gamma(kappa, " in text
+    of_paper = re.fullmatch(r"[…\w]*\.?kappa(\[….*\])?", text) or "Gamma(kappa, " in text
     return of_paper or KEY.fullmatch(text) or any(place == where and name in text for where, name in NAMES)
 
 

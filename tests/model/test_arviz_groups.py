@@ -123,10 +123,10 @@ def test_other_data_are_refused():
     other = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 3, 0]], labels=list("abc"))
     renamed = th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]], labels=list("abd"))
     for data in (other, renamed):
-        with refused(DataError, "needs the data"):
+        with refused(DataError, "requires the data"):
             model.posterior_predictive(data)
     X, y = TINY["sparse-logit"].data()
-    with refused(DataError, "needs the data"):
+    with refused(DataError, "requires the data"):
         fitted("sparse-logit").posterior_predictive(X, y[::-1])
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().posterior_predictive(other)
@@ -148,7 +148,7 @@ def test_without_the_old_arviz_there_is_no_inference_data(monkeypatch):
     import sys
 
     monkeypatch.setitem(sys.modules, "arviz", None)
-    with pytest.raises(ArgumentError, match="needs ArviZ before 1.0"):
+    with pytest.raises(ArgumentError, match="requires ArviZ before 1.0"):
         fitted("sparse-logit").to_inference_data()
     monkeypatch.setitem(sys.modules, "arviz", type(sys)("arviz"))
     sys.modules["arviz"].__version__ = "1.3.0"

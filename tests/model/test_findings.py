@@ -124,7 +124,7 @@ def test_settings_are_checked():
         th.EliminationByAspects().findings()
     with refused(ArgumentError, "got ci"):
         th.findings(th.paired.transitivity(CELEBRITIES()), ci=0.5)
-    with refused(ArgumentError, "There are findings"):
+    with refused(ArgumentError, "findings"):
         th.findings([1, 2])
 
 

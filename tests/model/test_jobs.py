@@ -447,7 +447,7 @@ def test_tuning_that_takes_too_long_is_shortened(tmp_path, monkeypatch):
     watched_runs.cut_slices(monkeypatch, 0.01)
     data, job = random_comparisons(5, 5), tmp_path / "job"
     long = {"draws": 10**6, "job": job, **QUICK, "tune": 3 * 10**7, "chains": 1}  # of several, one may be kept alone
-    with pytest.warns(EstimateWarning, match=r"max_time=3\.0 .* 30,000,000") as sentence:
+    with pytest.warns(EstimateWarning, match=r"max_time=3\.0` .* 30,000,000") as sentence:
         model = th.EliminationByAspects("unique").fit(data, max_time=3.0, **long)
     assert any(isinstance(each.message, InterruptedWarning) for each in sentence)
     had, tune = model.posterior_["posterior"].sizes["draw"], model.run_settings()["tune"]
@@ -544,7 +544,7 @@ def test_draws_that_are_not_there_are_missed(kind, tmp_path):
     short = {"file": "draws-00099.npz", "sha256": hashlib.sha256(content).hexdigest()}
     for segments in ([], [short]):
         (job / jobs.INDEX).write_bytes(jobs.sealed(index | {"segments": segments}))
-        with refused(DataError, "are not as"):
+        with refused(DataError, "were changed since"):
             fitted(kind, 60, job=job)
 
 
@@ -555,7 +555,7 @@ def test_folders_that_are_no_job(tmp_path):
         fit_there(tmp_path / "thesis")
     with refused(DataError, "must be a"):
         fit_there(tmp_path / "thesis" / "chapter.txt")
-    with pytest.raises(DataError, match="There is no folder"):
+    with pytest.raises(DataError, match="The folder"):
         fit_there(tmp_path / "absent" / "job")
     assert [path.name for path in tmp_path.rglob("*")] == ["thesis", "chapter.txt"]
 
@@ -594,10 +594,10 @@ def test_what_cannot_be_continued(tmp_path):
     with refused(NotFittedError, "has not been"):
         model.continue_fit(10)
     model = fit_there(None)
-    with refused(ArgumentError, "1 or"):
+    with refused(ArgumentError, "1; got"):
         model.continue_fit(0)
     model.lapse = 0.2
-    with refused(ArgumentError, "lapse was changed"):
+    with refused(ArgumentError, "`lapse` was changed"):
         model.continue_fit(10)
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2

@@ -163,22 +163,22 @@ def test_parameters_as_in_scikit_learn():
         ({"alpha": 0}, ("alpha", "0")),
         ({"alpha": -1.0}, ("alpha", "-1.0")),
         ({"alpha": float("inf")}, ("alpha", "got inf")),
-        ({"aspects": 0}, ("1 or", "0")),
+        ({"aspects": 0}, ("1; got", "0")),
         ({"aspects": 2.5}, ("number of features", "2.5")),
         ({"aspects": True}, ("'ibp'",)),
         ({"aspects": "some"}, ("'ibp'", "'unique'", "'some'")),
         ({"aspects": "unique", "unique": False}, ("No option has",)),
         ({"aspects": np.ones((8, 2))}, ("8 rows", "9 options")),
-        ({"aspects": np.full((9, 2), 0.5)}, ("0 and", "1")),
+        ({"aspects": np.full((9, 2), 0.5)}, ("0/1 matrix", "1")),
         ({"aspects": {**GROUPS, "XY": []}}, ("'XY'",)),
         ({"aspects": {"LBJ": ["politician"]}}, ("'HW'",)),
         ({"aspects": pd.DataFrame(matrix()[:8], index=list(GROUPS)[:8])}, ("'SL'",)),
         ({"aspects": pd.DataFrame(matrix(), index=["LBJ", *list(GROUPS)[:8]])}, ("'LBJ'",)),
         ({"aspects": {label: [] for label in GROUPS}, "unique": False}, ("No option has",)),
-        ({"alpha": 1e90}, ("makes the prior", "features")),
-        ({"aspects": matrix(), "alpha": 1.0}, ("alpha has no",)),
+        ({"alpha": 1e90}, ("implies a prior", "features")),
+        ({"aspects": matrix(), "alpha": 1.0}, ("`alpha` does not",)),
         ({"unique": 3}, ("3",)),
-        ({"unique": False, "lapse": 0.0}, ("0 with", "unique=False")),
+        ({"unique": False, "lapse": 0.0}, ("with", "unique=False")),
         ({"method": "guess"}, ("'mcmc'", "'laplace'", "'maximum-likelihood'", "'guess'")),
     ],
 )
@@ -190,12 +190,12 @@ def test_bad_arguments(data, arguments, sentence):
 @pytest.mark.parametrize(
     "budget, sentence",
     [
-        ({"draws": 0}, ("1 or", "0")),
-        ({"draws": 10.5}, ("draws must be",)),
-        ({"tune": -1}, ("0 or", "-1")),
-        ({"chains": 0}, ("chains must be",)),
-        ({"thin": 0}, ("thin must be",)),
-        ({"cores": 0}, ("cores must be",)),
+        ({"draws": 0}, ("1; got", "0")),
+        ({"draws": 10.5}, ("`draws` must be",)),
+        ({"tune": -1}, ("0; got", "-1")),
+        ({"chains": 0}, ("`chains` must be",)),
+        ({"thin": 0}, ("`thin` must be",)),
+        ({"cores": 0}, ("`cores` must be",)),
         ({"random_seed": -3}, ("random_seed", "-3")),
         ({"random_seed": 1.5}, ("random_seed", "1.5")),
         ({"random_seed": "a"}, ("random_seed", "'a'")),
@@ -216,7 +216,7 @@ def test_bad_weight_priors(data):
 def test_what_is_no_prior_or_likelihood(data):
     with pytest.raises(ArgumentError, match="'ibp' is neither a prior"):
         th.LatentFeatureModel("ibp", th.likelihoods.Elimination()).fit(data)
-    with refused(ArgumentError, "0 with", "unique=False"):
+    with refused(ArgumentError, "with", "unique=False"):
         th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.0, unique=False)).fit(data)
 
 
@@ -255,7 +255,7 @@ def test_nothing_before_fit():
 @pytest.mark.parametrize(
     "pairs, sentence",
     [
-        ([("LBJ", "XX")], ("0 names", "'XX'")),
+        ([("LBJ", "XX")], ("0 contains", "'XX'")),
         ([("LBJ", "HW"), ("HW", "HW")], ("1 compares", "'HW'")),
         ([("LBJ",)], ("0", "give pairs")),
         (["LBJ"], ("0 is", "'LBJ'")),
@@ -276,7 +276,7 @@ def test_disconnected_comparisons_fit_and_warn():
 
 
 def test_too_short_a_run_warns(data):
-    with pytest.warns(ConvergenceWarning, match="refit with draws="):
+    with pytest.warns(ConvergenceWarning, match="draws="):
         th.EliminationByAspects().fit(data, **QUICK)
 
 

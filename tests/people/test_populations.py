@@ -92,7 +92,7 @@ def test_another_word_is_refused_by_all_models_in_one_sentence(fit, people):
     with pytest.raises(ArgumentError) as error:
         fit(people)
     words = f"None, 'independent', 'adjusted', {KNOWN[fit]}"
-    said(error.value, "people must", words, repr(people))
+    said(error.value, "`people` must", words, repr(people))
 
 
 @pytest.mark.fit
@@ -137,7 +137,7 @@ def test_data_must_contain_who_answered(fit, people):
 @pytest.mark.fit
 @pytest.mark.parametrize("fit", [eliminated, clustered])
 def test_an_unknown_column_is_told(fit):
-    with refused(ArgumentError, "names 'aeg'", "'age'"):
+    with refused(ArgumentError, "contains 'aeg'", "'age'"):
         fit(th.people.Individuals(by=["aeg"]))
 
 

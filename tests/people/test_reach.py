@@ -123,7 +123,7 @@ def test_draws_are_left_out_where_there_is_no_room(monkeypatch):
 
 @pytest.mark.parametrize(
     ("size", "top", "facts"),
-    [(7, 1, ("size", "below 7", "got 7")), (0, 1, ("size must be",)), (2, 0, ("top must be",))],
+    [(7, 1, ("size", "less than", "got 7")), (0, 1, ("`size` must be",)), (2, 0, ("`top` must be",))],
 )
 def test_refused(size, top, facts):
     with refused(ArgumentError, *facts):

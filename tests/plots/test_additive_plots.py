@@ -44,10 +44,10 @@ def test_the_matrix_leaves_single_owners_out_and_marks_what_is_not_settled():
     expected = [f"{p:.2f}" + "*" * (not converged) for p, converged in table[["probability", "converged"]].values]
     assert [tick.get_text() for tick in ax.get_xticklabels()] == expected
     assert sum(name.endswith("*") for name in expected) == 1
-    assert ax.get_xlabel() == "probability of the feature\n(* the chains do not agree on it)"
+    assert ax.get_xlabel() == "probability of the feature\n(*: chains disagree)"
     converged = plots.features(made_up(4, beside=0.0))
     assert converged.get_xlabel() == "probability of the feature"
-    assert plots.features(CASES["singles alone"]()).get_xlabel() == "no feature is probable"
+    assert plots.features(CASES["singles alone"]()).get_xlabel() == "no probable feature"
 
 
 def test_bars_count_shared_features_and_points_all():
@@ -61,8 +61,8 @@ def test_bars_count_shared_features_and_points_all():
     legend = ax.get_legend()
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [
-        "with two owners or more",
-        "all, those of one object too",
+        "shared by two or more objects",
+        "all, including those of one object",
     ]
     assert f"mean {posterior['n_shared_features'].values.mean():.3g}," in ax.get_title()
 

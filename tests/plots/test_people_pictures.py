@@ -62,7 +62,7 @@ def test_segments_are_drawn_by_their_options():
     (points,) = [line for line in ax.lines if line.get_marker() == "o"]
     wanted = found.profiles.query("segment == 1").set_index("option")["preferred"].loc[labels]
     np.testing.assert_allclose(points.get_xdata(), wanted)
-    says(ax.figure.get_supxlabel(), "how often the")
+    says(ax.figure.get_supxlabel(), "probability that the")
 
 
 def test_the_reach_of_sets_is_drawn_with_its_interval():

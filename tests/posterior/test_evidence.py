@@ -43,8 +43,8 @@ def test_few_chains_have_the_error_of_blocks():
     ("energies", "swaps", "said"),
     [
         (normal_draws(apart=3.0), SWAPS, "differ by up to"),
-        (normal_draws(), np.array([0.5, 0.04]), "swap in 4 % of cases"),
-        (normal_draws() - np.where(np.arange(200) < 30, 0.5, 0.0)[:, None], SWAPS, "forgotten where they began"),
+        (normal_draws(), np.array([0.5, 0.04]), "swap in 4 % of attempts"),
+        (normal_draws() - np.where(np.arange(200) < 30, 0.5, 0.0)[:, None], SWAPS, "depend on their starting points"),
     ],
 )
 def test_not_usable(energies, swaps, said):

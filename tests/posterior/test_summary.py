@@ -106,7 +106,7 @@ def test_chains_that_stand_still_in_different_places_are_caught():
     assert not ok
     said(sentence, "100", "do not agree")
     said(sentence, "stay in different")
-    assert sentence.endswith("refit with tempering=8.")
+    assert sentence.endswith("refit with `tempering=8`.")
     bare = [chain(3, draws=500, seed=seed, mean_features=0.0) for seed in range(2)]
     bare = [dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)]
     sentence = convergence(tree_of(bare, comparisons(3)))[1]
@@ -131,7 +131,7 @@ def test_too_few_draws_are_told_how_many_to_take():
     summary = pd.DataFrame({"sd": 1.0, "r_hat": 1.001, "ess_bulk": 900.0, "ess_tail": [300.0, 90.0]}, index=["x", "y"])
     summary.attrs.update(chains=4, draws=1000)
     agrees, sentence = convergence(summary)
-    said(sentence, "ess_tail of y is 90", "400", "draws=4500 (now 1000)")
+    said(sentence, "ess_tail of y is 90", "400", "draws=4500` (now 1000)")
     assert not agrees
 
 
@@ -155,7 +155,7 @@ def test_a_few_draws_are_too_few_to_judge():
             summary = summarise(tree_of([chain(3, draws=draws, seed=seed) for seed in range(2)], comparisons(3)))
         ok, sentence = convergence(summary)
         assert not ok
-        assert "cannot be judged by" in sentence
+        assert "cannot be assessed with" in sentence
 
 
 def test_a_frame_of_unknown_origin_is_refused(small):

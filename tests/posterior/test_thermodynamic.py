@@ -39,13 +39,13 @@ def test_draws_agree(beta):
     assert check.agrees
     assert abs(check.value - (EXACT - 7.0)) < 4.5 * check.standard_error + check.bias
     assert check.difference == pytest.approx(check.value - found.value)
-    assert "which agrees" in str(found)
+    assert "in agreement" in str(found)
 
 
 def test_the_integral_of_a_wrong_value_does_not_agree():
     check = Thermodynamic(-7.0, 0.05, 0.02, 0.2, 0.01)
     assert not check.agrees
-    assert "which does not agree" in str(check)
+    assert "not in agreement" in str(check)
 
 
 def test_missing_where_a_draw_from_the_prior_is_impossible():

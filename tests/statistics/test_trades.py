@@ -8,9 +8,8 @@ from helpers.problems import contents
 import thali as th
 import thali._aspects.moves.flips as flips
 from thali._aspects.operations import cache_at, open_members, rebuild
-from thali._aspects.samplers.loop import on_level
 from thali._aspects.samplers.tempering import ladder, swap
-from thali._aspects.state import ALPHA, SWEEPS, replica, stack
+from thali._aspects.state import ALPHA, BETA, SWEEPS, replica, stack
 from thali.priors import IndianBuffet
 from thali.testing import exact
 
@@ -44,7 +43,8 @@ def flip_or_swap(model):
         states, caches, steps = point
         if rng.random() < 0.5:
             t = int(rng.random() * len(steps.beta))
-            b, c = on_level(states, steps, t), cache_at(model.likelihood, caches, steps.at[t])
+            b, c = replica(states, steps.at[t]), cache_at(model.likelihood, caches, steps.at[t])
+            b.real[BETA] = steps.beta[t]
             open_members(model.likelihood, c, b, 0)
             flips.try_flip(rng, model, c, b, 0, int(rng.random() * 2))
         else:

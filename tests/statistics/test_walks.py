@@ -5,8 +5,8 @@ import pytest
 from helpers.elimination_moves import start, target
 from helpers.problems import FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, random_comparisons
 
+import thali as th
 import thali._aspects.moves.weights as weights
-from thali._aspects.moves.tuning import SHARED, initial_tuning
 from thali.priors import FiniteFeatures, IndianBuffet
 
 MATRIX = [[1, 0, 1], [1, 1, 0], [0, 1, 1], [0, 0, 0]]
@@ -32,13 +32,19 @@ class Steps:
         return getattr(self.rng, name)
 
 
+def first_tuning(data):
+    """The step sizes that a chain begins with."""
+    chain = th.EliminationByAspects(tempering=False).prepare(data, 1, 1, 1).task.chain(np.random.default_rng(1))
+    return type(chain.tunings)(*(of_levels[0] for of_levels in chain.tunings))
+
+
 def errors_of(walk, name, beta, accepted, monkeypatch, step_of):
     """Of every acceptance ratio of a pass against a difference of the posterior, plus that of the logarithmic scale."""
     prior, unique, lo = PRIORS[name]
     data = random_comparisons(4, seed=3)
     own = [0.5, 1.0, 0.8, 0.9] if unique else None
     at = start(data, MATRIX, [0.3, 0.9, 1.7], own, unique, prior, beta, lo=lo, hi=3)
-    (state, cache), rng, tuning = at.pair, Steps(), initial_tuning(4)
+    (state, cache), rng, tuning = at.pair, Steps(), first_tuning(data)
     ratios, levels, outcomes = [], [], []
 
     def level():
@@ -62,7 +68,7 @@ def errors_of(walk, name, beta, accepted, monkeypatch, step_of):
 @pytest.mark.parametrize("beta", [1.0, 0.4])
 @pytest.mark.parametrize("name", PRIORS)
 def test_weights_of_columns(name, beta, monkeypatch):
-    errors = errors_of(weights.walk_shared, name, beta, True, monkeypatch, lambda tuning: tuning.step[SHARED])
+    errors = errors_of(weights.walk_shared, name, beta, True, monkeypatch, lambda tuning: tuning.step[0])
     assert len(errors) == 3 and errors.max() < 1e-6
     assert not errors_of(weights.walk_shared, name, beta, False, monkeypatch, None).any()
 

@@ -284,9 +284,9 @@ def has_constants(data: ChoiceExperiment, constants: bool | None) -> bool:
 def constants_in_words(data: ChoiceExperiment, constants: bool | None) -> Message:
     """Say whether alternatives have constants, and how to change that."""
     has = has_constants(data, constants)
-    why = f", as {why_no_constants(data)}" if constants is None and not has else ""
-    which = "a constant for each named alternative" if has else "no constants of alternatives"
-    return Message(which, why, Clause(" (change it by ", Setting("constants", not has), ")"))
+    why = f", because {why_no_constants(data)}" if constants is None and not has else ""
+    which = "a constant for each named alternative" if has else "no alternative-specific constants"
+    return Message(which, why, Clause(" (to change this, use ", Setting("constants", not has), ")"))
 
 
 def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) -> None:

@@ -315,14 +315,14 @@ def _shape(model: Any, ci: float) -> Text:
         return phrase(ENGLISH, "shape.fixed", value=f"{model.a:g}")
     low, high = (f"{end:g}" for end in model.a_range)
     tree = model._posterior
-    value = f"{model.a_:.4g}" if tree is None else _in_digits(model._view.draws["a"].to_numpy(), ci)
+    value = number(model.a_) if tree is None else _in_digits(model._view.draws["a"].to_numpy(), ci)
     return phrase(ENGLISH, "shape.learned", value=value, low=low, high=high)
 
 
 def _in_digits(draws: np.ndarray, ci: float) -> str:
     """Mean and interval with three significant digits, which a small a needs."""
     low, high = np.quantile(draws, tails_of(ci))
-    return f"{draws.mean():.3g} ({interval_name(ci)} {low:.3g} to {high:.3g})"
+    return f"{number(draws.mean())} ({interval_name(ci)} {number(low)} to {number(high)})"
 
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)

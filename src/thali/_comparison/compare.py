@@ -62,7 +62,9 @@ def _by_name(models: Any, kind: str, taken: tuple[str, ...]) -> dict[str, Any]:
             f" must map names to models, or be a list of (name, model); got {type(models).__name__}.",
         ) from None
     if not items:
-        raise ArgumentError(f"`models` is empty; give at least one model, such as {{'mine': {1}}}.")
+        raise ArgumentError(
+            f"`models` is empty; give at least one model, such as {{'mine': {spec_of_kind(kind).example}}}."
+        )
     named: dict[str, Any] = {}
     for name, model in items:
         if not isinstance(name, str) or not name.strip():
@@ -80,8 +82,7 @@ def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
     spec = spec_of(model)
     if spec is not None and OF_GROUPS.get(kind, kind) not in spec.data:
         raise ArgumentError(
-            f"{name!r} is a {type(model).__name__}, which requires {' or '.join(spec.data)}; these data are {kind}."
-            " Remove it."
+            f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are {kind}. Remove it."
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
         alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""

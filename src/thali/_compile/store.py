@@ -326,7 +326,7 @@ def refusal(folder: str) -> str:
     path = Path(folder)
     for place, name in ((path, "it"), (path.parent, f"'{path.parent}'")):
         for kind, number in sorted(strangers(place)):
-            who = "everybody" if kind == "everybody" else f"{kind} {number}"
+            who = "every user" if kind == "others" else f"{kind} {number}"
             return f"{who} {'owns' if kind == 'user' else 'may write to'} {name}"
     return ""
 
@@ -346,7 +346,7 @@ def _writers(place: Path) -> set[tuple[str, int]]:
     if status.st_mode & stat.S_IWGRP and not _is_private(status.st_gid):
         found.add(("group", status.st_gid))
     if status.st_mode & stat.S_IWOTH:
-        found.add(("everybody", 0))
+        found.add(("others", 0))
     return found
 
 

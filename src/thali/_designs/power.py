@@ -316,7 +316,8 @@ def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Gene
     if isinstance(prior, EliminationByAspects):
         if prior.aspects != "unique":
             raise ArgumentError(
-                Argument("prior"), " must be a model with unique aspects only, whose options have worths."
+                Argument("prior"),
+                " must be a model of worths, such as EliminationByAspects('unique') or BradleyTerryLuce.",
             )
         known = prior._view.labels
         missing = [label for label in labels if label not in known]

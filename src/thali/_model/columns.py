@@ -47,7 +47,7 @@ COLUMNS = {
     "std_error": Column(_OF_DATA),
     "effect": Column("preferred", PROBABILITY, "se"),
     "importance": Column(unit="share", error="se"),
-    "range_share": Column("part of ranges", "share", "range_share_se"),
+    "range_share": Column("share of range", "share", "range_share_se"),
     "wtp": Column("amount", "units of the price", "wtp_se"),
     "respondents_sd": Column("sd of respondents"),
     "zero_centred": Column("zero-centred", "mean range 100", decimals=1),

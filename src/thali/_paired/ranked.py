@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
+from thali._digits import probability
 from thali._inference.numerics.ranks import descending
 from thali._labels import plural
 from thali._model.wording import listed
@@ -181,7 +182,7 @@ def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float
         + (f"; {scale}." if scale else ".")
     ]
     if not np.isnan(nu):
-        sentences.append(f"Two equal options tie with probability {nu / (2 + nu):.3g}.")
+        sentences.append(f"Two equal options tie with probability {probability(nu / (2 + nu))}.")
     names = np.array(data.labels, dtype=object)
     for never, only in (("beaten", (not_won == 0) & (not_lost > 0)), ("chosen", (not_lost == 0) & (not_won > 0))):
         if only.any():

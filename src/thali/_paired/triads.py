@@ -12,7 +12,7 @@ import numpy as np
 from thali._arguments import one_of
 from thali._data.pairs import PairedComparisons
 from thali._described import Description
-from thali._digits import percent
+from thali._digits import number, percent
 from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.errors import ArgumentError, DataError
@@ -134,7 +134,7 @@ def _in_words(table: "pandas.DataFrame") -> str:
     certain, flawless = int((p_value < _LEVEL).sum()), int((circular == 0).sum())
     least = [str(name) for name in table.index[consistency == consistency.min()]]
     sentences = [
-        f"{len(table):,} judges have {circular.mean():.3g} circular triads on average (range {circular.min():g} to "
+        f"{len(table):,} judges have {number(circular.mean())} circular triads on average (range {circular.min():g} to "
         f"{circular.max():g}, maximum possible {most:g}); {flawless:,} have none.",
         f"Mean coefficient of consistency: {consistency.mean():.3f} (median {np.median(consistency):.3f}, lowest "
         f"{consistency.min():.3f} for {shorten(least)}).",

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._digits import number
 from thali._posterior.interval import INTERVAL, interval_name, tails_of
 
 from ._draws import posterior_of
@@ -86,4 +87,4 @@ def _shares(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _in_words(draws: np.ndarray, ci: float) -> str:
     low, high = np.quantile(draws, tails_of(ci))
-    return f"mean {draws.mean():.3g}, {interval_name(ci)} {low:.3g} to {high:.3g}"
+    return f"mean {number(draws.mean())}, {interval_name(ci)} {number(low)} to {number(high)}"

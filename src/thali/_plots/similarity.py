@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.findings.additive import fitted_similarities
-from thali._digits import percent
+from thali._digits import number, percent
 
 from ._draws import is_table
 from ._fonts import picture
@@ -60,16 +60,16 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     # a mean may lie outside an equal-tailed interval, hence the maximum
     ax.errorbar(fitted, observed, xerr=np.maximum([fitted - low, high - fitted], 0.0), ecolor="0.45", **bars)
     ax.scatter(fitted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    for number, pair in enumerate(worst):
+    for place, pair in enumerate(worst):
         ax.plot(
             fitted[pair],
             observed[pair],
-            _MARKERS[number],
+            _MARKERS[place],
             markersize=8,
             markerfacecolor="none",
             markeredgewidth=1.8,
-            color=COLOURS[number],
-            label=named[number],
+            color=COLOURS[place],
+            label=named[place],
             zorder=4,
         )
     ax.set(xlim=ends, ylim=ends, aspect="equal", anchor="W", ylabel="observed similarity")
@@ -93,4 +93,4 @@ def _title(share: float) -> str:
 
 def _name(a: str, b: str, observed: float, fitted: float) -> str:
     between = "\nand " if len(a) + len(b) > 20 else " and "
-    return f"{a}{between}{b}\nobserved {observed:.3g}, fitted {fitted:.3g}"
+    return f"{a}{between}{b}\nobserved {number(observed)}, fitted {number(fitted)}"

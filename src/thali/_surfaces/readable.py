@@ -176,13 +176,7 @@ def _interval_heading(name: str, columns: list[str], place: int, level: float) -
 
 
 def _decimals_of_small(column: str, values: Sequence[object]) -> int | None:
-    """How many decimals the numbers of a column deserve of which three decimals would say too little; None otherwise.
-
-    Examples
-    --------
-    >>> _decimals_of_small("log_odds", [0.00087]), _decimals_of_small("log_odds", [0.00087, 0.5])
-    (5, None)
-    """
+    """Return the decimals that a column of small numbers deserves; None: three do."""
     numbers = [abs(value) for value in values if isinstance(value, float) and math.isfinite(value)]
     if numbers and 0.0 < max(numbers) < _SMALL and not column.startswith("mcse"):
         return decimals_of(column, numbers)
@@ -190,28 +184,14 @@ def _decimals_of_small(column: str, values: Sequence[object]) -> int | None:
 
 
 def _decimals_of_cells(column: str, values: Sequence[object], least: Sequence[int]) -> list[int | None]:
-    """How many decimals each number of a column has; None: as usual. `least`: those that its figure deserves, or none.
-
-    Examples
-    --------
-    >>> _decimals_of_cells("coef", [-0.0107, 0.5], [4, 3]), _decimals_of_cells("coef", [-0.0107, 0.5], [])
-    ([4, None], [None, None])
-    """
+    """Return the decimals of each number of a column, None: as usual; `least`: those that its figure deserves."""
     more = _decimals_of_small(column, values)
     own = least or [DECIMALS] * len(values)
     return [max(more or 0, each) if each > DECIMALS else more for each in own]
 
 
 def _decimals_of_figure(numbers: Sequence[float], width: float) -> int:
-    """How many decimals a figure deserves, that is a number and the ends of its interval, in a table with larger ones.
-
-    Two digits of the width of the interval where all of its numbers are small; three decimals otherwise.
-
-    Examples
-    --------
-    >>> _decimals_of_figure([-0.0107, -0.0115, -0.0099], 0.0016), _decimals_of_figure([0.37, 0.369, 0.371], 0.002)
-    (4, 3)
-    """
+    """Return the decimals of a number and the ends of its interval: small ones show two digits of its width."""
     known = [abs(value) for value in numbers if math.isfinite(value)]
     if not known or not max(known) < _SMALL_FIGURE or not 0.0 < width < math.inf:
         return DECIMALS

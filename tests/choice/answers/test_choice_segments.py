@@ -166,7 +166,7 @@ def test_a_number_does_not_depend_on_the_others_and_the_seed_repeats():
 def test_names_are_distinct_and_say_what_is_liked():
     everybody = np.array([0.7, 0.3, 0.3, 0.7])
     names = names_of(LEVELS, np.array([[0.9, 0.1, 0.2, 0.8], [0.5, 0.5, 0.3, 0.7], everybody]), everybody)
-    assert names == ["price 5, zoom yes", "price matters less", "like everybody"]
+    assert names == ["price 5, zoom yes", "price matters less", "close to average"]
     levels = (("inside", "none"), ("inside", "inside"), *LEVELS)
     rows = np.array([[0.9, 0.1, 0.9, 0.1, 0.1, 0.9], [0.9, 0.1, 0.9, 0.1, 0.3, 0.7]])
     wanted = ["no choice, price 5, zoom yes", "no choice, price 5"]

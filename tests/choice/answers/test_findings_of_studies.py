@@ -13,7 +13,6 @@ from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._choice.answers.findings import winner
 from thali._surfaces.readable import readable
 from thali.errors import ArgumentError, DataError, IncompleteWarning
 
@@ -51,12 +50,21 @@ def test_the_sentence_of_a_market_tells_the_winner_of_each_scenario(logit):
     assert not found.notes
 
 
-def test_shares_that_are_the_same_as_written_have_no_first():
+def test_shares_that_are_the_same_as_written_have_no_first(data):
     shares = pd.DataFrame({"share": [0.385, 0.23, 0.3854], "share_low": 0.35, "share_high": 0.42}, index=list("ABC"))
-    told = winner(shares.rename_axis("product"), "89 % interval")
+    shares.attrs["whose"] = "of the respondents"
+
+    class Told(th.MultinomialLogit):
+        def market_shares(self, *given, **how):
+            return self.shares.rename_axis("product")
+
+    model = Told(linear="price").fit(data)
+    model.shares = shares
+    told = str(model.findings(market=MARKET)["market_shares"].sentence)
     assert told.endswith("; then B 23 %.")
     said(told, "39 %")
-    said(winner(shares.iloc[1:].rename_axis("product"), ""), "39 %")
+    model.shares = shares.iloc[1:]
+    said(str(model.findings(market=MARKET.copy())["market_shares"].sentence), "39 %")
 
 
 @pytest.mark.parametrize("name", ["Price (EUR)", "tariff"])
@@ -68,7 +76,7 @@ def test_a_price_has_a_unit_or_a_note_says_how_to_name_it(name):
     notes = [str(note) for note in found["level_effects"].notes]
     assert len(notes) == (name == "tariff")
     for note in notes:
-        said(note, "price='tariff'", "people would pay")
+        said(note, "price='tariff'", "willingness to pay")
 
 
 def test_a_market_without_the_option_of_none_says_so():
@@ -193,9 +201,9 @@ def test_segments_that_are_not_clear_name_the_model_that_looks_for_classes():
     sentence, own = (
         model.findings(segments=2, random_seed=1)["segment_sizes"].sentence for model in (looking, classes)
     )
-    assert "LatentClassLogit looks" in str(sentence)
-    assert "latent-class-logit looks" in sentence.render(TYPED)
-    assert "too few. Grouped" in str(own)
+    assert "LatentClassLogit estimates" in str(sentence)
+    assert "latent-class-logit estimates" in sentence.render(TYPED)
+    assert "too few answers. The most" in str(own)
 
 
 def test_the_simulator_asks_the_segments_that_the_report_has(classes, logit):

@@ -15,7 +15,6 @@ from thali._choice.answers.market import as_saved, markets_of
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import coding_of
 from thali._choice.logits.hierarchical_draws import reported
-from thali._choice.product_classes.reports.chooser import ClassChooser
 from thali._data.experiments.design import Design, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali._labels import as_labelled, without_formula
@@ -88,7 +87,7 @@ def test_ways_to_choose_people(hierarchical, data):
     p = of_people(hierarchical, data)[5:].mean(axis=0)
     named = hierarchical.market_shares(MARKET, people=["p5", "p6", "p7"])
     np.testing.assert_allclose(named["share"], p, rtol=1e-9)
-    assert named.attrs["whose"] == "of 3 respondents alone"
+    assert named.attrs["whose"] == "of 3 respondents"
     found = [
         hierarchical.market_shares(MARKET, people=people)
         for people in ("age > 42", np.arange(8) > 4, lambda table: table["age"] > 42)
@@ -287,31 +286,38 @@ def test_range_shares_are_those_of_the_utilities(hierarchical):
     np.testing.assert_allclose(people[["price", "brand", "zoom"]], shares.mean(axis=0), rtol=1e-9)
 
 
+def expected_utility(draws, d, person, product):
+    """Of a product to a person in a draw, class by class."""
+    entries = range(draws.first_owned[2 * d + person], draws.first_owned[2 * d + person + 1])
+    utility = 0.0
+    for e in entries:
+        c = draws.first_class[d] + draws.owned_class[e]
+        inside = all(not draws.active[c, i] or draws.member[c, draws.offset[i] + int(x)] for i, x in enumerate(product))
+        value = np.exp(draws.owned_log_theta[e]) + (1 - draws.sigma[d]) * draws.a[d]
+        utility += inside * (-value if draws.owned_sign[e] else value)
+    return utility
+
+
 def test_range_shares_of_product_classes():
-    """Against expected utilities that are added up class by class."""
-    data = experiment(people=3, none=True)
+    """Against expected utilities that are added up class by class, of every product with each level in turn."""
+    data = experiment(people=2, tasks=1, none=True)
     model = fitted(data, MONOTONE, draws=3, alpha=4.0)
     table = model.attribute_importance().set_index("attribute")
     assert table["range_share"].sum() == pytest.approx(1.0) and np.isnan(table.loc["inside", "range_share"])
     draws, design = drawn(data, MONOTONE, draws=3, alpha=4.0)
-    chooser = ClassChooser(draws, design, data.people)
-    products = np.array([[1, 0, 0, 1, 2], [1, 3, 2, 0, 0], [0, np.nan, np.nan, np.nan, np.nan]])
-    found = np.concatenate(list(chooser.utilities(products)))
-    for d in range(draws.n_draws):
-        for person in range(3):
-            entries = range(draws.first_owned[3 * d + person], draws.first_owned[3 * d + person + 1])
-            for k, product in enumerate(products):
-                utility = 0.0
-                for e in entries:
-                    c = draws.first_class[d] + draws.owned_class[e]
-                    inside = all(
-                        not draws.active[c, i]
-                        or (not np.isnan(level) and draws.member[c, draws.offset[i] + int(level)])
-                        for i, level in enumerate(product)
-                    )
-                    value = np.exp(draws.owned_log_theta[e]) + (1 - draws.sigma[d]) * draws.a[d]
-                    utility += inside * (-value if draws.owned_sign[e] else value)
-                assert found[d, person, k] == pytest.approx(utility, rel=1e-9, abs=1e-12)
+    offered = design.products[design.row_product]
+    offered = offered[offered[:, 0] != 0]
+    assert 2 <= len(offered) <= 8  # of more, some are taken
+    names = list(design.scheme.names[1:])
+    shares = np.zeros((draws.n_draws, 2, len(names)))
+    for d, person in np.ndindex(draws.n_draws, 2):
+        for i, name in enumerate(names, 1):
+            for product in offered:
+                levels = [[*product[:i], k, *product[i + 1 :]] for k in range(len(design.scheme.levels[name]))]
+                shares[d, person, i - 1] += np.ptp([expected_utility(draws, d, person, each) for each in levels])
+        shares[d, person] /= shares[d, person].sum() or np.nan
+    wanted = np.nanmean(np.nanmean(shares, axis=1), axis=0)
+    np.testing.assert_allclose(table.loc[names, "range_share"], wanted, rtol=1e-9)
 
 
 SOME_BRANDS = [("A", 5), ("B", 9), ("none", None)]

@@ -133,7 +133,7 @@ def test_scenarios_have_the_same_market_and_so_has_the_same_seed():
 
 
 def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
-    market, these = "in the market represented by 8 respondents", "of 8 respondents alone"
+    market, these = "in the market represented by 8 respondents", "of 8 respondents"
     space = {"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}
 
     def whose(people):
@@ -145,9 +145,9 @@ def test_tables_name_whose_shares_they_have(hierarchical, multinomial):
         yield hierarchical.source_of_volume(MARKET, "C", **asked)
         yield hierarchical.best_products(space, MARKET.head(1), **asked)
 
-    for people, sentence in ((None, market), ("respondents", these), ("new", "among people who were not asked")):
+    for people, sentence in ((None, market), ("respondents", these), ("new", "among new respondents")):
         assert {table.attrs["whose"] for table in whose(people)} == {sentence}
-    assert hierarchical.market_shares(MARKET, people=["p3"]).attrs["whose"] == "of 1 respondent alone"
+    assert hierarchical.market_shares(MARKET, people=["p3"]).attrs["whose"] == "of 1 respondent"
     assert multinomial.market_shares(MARKET).attrs["whose"] == market
     found = hierarchical.findings(market=MARKET)
     assert found["market_shares"].title == f"Shares of preference {market}"
@@ -212,7 +212,7 @@ def test_constants_meet_the_actual_shares_in_every_draw(multinomial, hierarchica
     table = multinomial.market_shares(MARKET, after, actual=ACTUAL)
     odds = np.array([*ACTUAL.values()]) * np.exp([10 * multinomial.coef_["price"], 0.0, 0.0])
     np.testing.assert_allclose(table["after"], odds / odds.sum(), rtol=1e-7)
-    assert "taken as known" in table.attrs["notes"][0]
+    assert "treated as known" in table.attrs["notes"][0]
 
 
 # substitution -------------------------------------------------------------------------------------------------
@@ -246,16 +246,16 @@ def test_the_simulator_has_the_shares_that_were_asked_for(multinomial, hierarchi
         if model is hierarchical:  # whose page has all draws
             np.testing.assert_allclose(found.table["share_low"], table["share_low"], atol=4e-4)
     words = " ".join(map(str, found.notes))
-    assert ("constant of the one" in words) == ("actual" in how)
+    assert ("constant of the product above" in words) == ("actual" in how)
     assert ("multiplied by" in words) == ("scale" in how)
-    assert ("part of the occasions" in words) == ("availability" in how)
+    assert ("not always available" in words) == ("availability" in how)
 
 
 def test_what_the_simulator_cannot_do_is_said(hierarchical, monkeypatch):
     weigh_as_the_page(monkeypatch)
-    with warned(DataWarning, "logit's own rule"):
+    with warned(DataWarning, "uses the logit rule"):
         found = hierarchical.findings(market=MARKET, rule="randomised-first-choice")["market"]
-    assert "logit's own rule" in str(found.notes[0])
+    assert "uses the logit rule" in str(found.notes[0])
     np.testing.assert_allclose(found.table["share"], hierarchical.market_shares(MARKET)["share"], atol=2e-4)
 
 
@@ -263,7 +263,7 @@ def test_elasticities_are_found_where_shares_jump(hierarchical):
     found = hierarchical.findings(market=MARKET, rule="first-choice")["elasticities"]
     wanted = hierarchical.elasticities(MARKET, "price", change=0.1, rule="first-choice")
     np.testing.assert_array_equal(found.table["elasticity"], wanted["elasticity"])
-    said(found.title, "along an arc")
+    said(found.title, "arc elasticity")
 
 
 def test_elasticities_are_the_derivatives(multinomial, hierarchical):
@@ -377,15 +377,12 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
     fixed = data.take(data.first_task[:-1])
     scores = multinomial.holdouts(fixed).attrs
     sentence = str(multinomial.findings(holdouts=fixed)["holdouts"].sentence)
-    assert (
-        f"{100 * scores['hit_rate']:.0f} % are predicted (standard error {100 * scores['hit_rate_se']:.1f});"
-        in sentence
-    )
-    errors = f"{scores['log_score']:.3f} a choice ({scores['log_score_se']:.3f})"
-    assert f"{errors}, that of guessing {-np.log(3):.3f}." in sentence
+    assert f"are predicted correctly (standard error {100 * scores['hit_rate_se']:.1f});" in sentence
+    errors = f"{scores['log_score']:.3f} per choice ({scores['log_score_se']:.3f})"
+    assert f"{errors}, compared with {-np.log(3):.3f} for guessing." in sentence
     alone = str(multinomial.findings(holdouts=data.take([0, 1]))["holdouts"].sentence)  # of one person
-    assert " a choice, that of guessing -1.099." in alone
-    said(alone, "predicted; their log")
+    assert " per choice, compared with -1.099 for" in alone
+    said(alone, "correctly; log score")
     with refused(DataError, "ChoiceExperiment", "got DataFrame"):
         multinomial.findings(holdouts=MARKET)
 

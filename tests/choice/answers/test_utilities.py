@@ -103,7 +103,7 @@ def test_demand_of_every_product_is_that_of_each(posterior, pictures):
     for product, own in found.table.groupby("product"):
         alone = posterior.demand("price", product, [5.0, 15.0, 25.0], MARKET)
         np.testing.assert_allclose(own[list(alone)].to_numpy(float), alone.to_numpy(float))
-    says(str(found.sentence), "product's share depends")
+    says(str(found.sentence), "depends most on its price")
     ax = th.plots.demand(found.table)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["A", "B"]
 
@@ -112,7 +112,7 @@ def test_how_utilities_become_shares_is_a_setting_of_findings(posterior):
     actual = {"A": 0.7, "B": 0.3}
     found = posterior.findings(market=MARKET, actual=actual)
     np.testing.assert_allclose(found["market_shares"].table["share"], [0.7, 0.3], atol=1e-7)
-    assert "taken as known" in str(found["market_shares"].notes[-1])
+    assert "treated as known" in str(found["market_shares"].notes[-1])
     of_first = posterior.demand("price", "A", [5.0, 15.0, 25.0], MARKET, actual=actual)["share"]
     np.testing.assert_allclose(found["demand"].table["share"][:3], of_first, atol=1e-9)
     scaled = posterior.findings(market=MARKET, scale=0.5, availability={"A": 0.5})["market_shares"].table

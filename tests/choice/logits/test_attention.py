@@ -494,9 +494,9 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     wide = posterior.assign(covariance=100 * posterior["covariance"])
     assert close_to_zero(wide, model._population()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
-    assert "Set attention_scale=1" in notes
-    said(notes, "Inattention and indifference")
+    assert "Use `attention_scale=1" in notes
+    said(notes, "distinguish ignoring an attribute")
     sentence = model.findings()["attention"].sentence
-    assert sentence.startswith("Ignored: price by ") and "zoom by" in sentence
+    assert sentence.startswith("Attribute non-attendance: price ignored by ") and "zoom by" in sentence
     methods = " ".join(map(str, [model.findings()["methods"].sentence, *model.findings()["methods"].notes]))
     assert "price and zoom" in methods

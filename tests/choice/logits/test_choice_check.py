@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers.product_class_fits import experiment, fitted
 
-LEVEL, PLACE, PEOPLE = "share of level", "share of place", "spread between people"
+LEVEL, PLACE, PEOPLE = "share of level", "share of position", "heterogeneity between respondents"
 
 
 def at_random(data, draws, seed=1):

@@ -187,9 +187,9 @@ def test_how_far_the_prior_is_felt_in_standard_deviations(people):
 
 def test_a_prior_that_is_felt_is_said(fitted):
     (note,) = fitted[0].findings()["population"].notes
-    says(str(note), "80 people", "9 tasks")
-    assert "scale=0.5, would make sd[" in str(note)
-    assert "--prior-scale 0.5, would" in note.render(TYPED)
+    says(str(note), "80 respondents", "9 tasks")
+    assert "scale=0.5`) would make sd[" in str(note)
+    assert "--prior-scale 0.5) would" in note.render(TYPED)
 
 
 def test_errors_of_draws_are_headed_as_such(fitted):

@@ -76,11 +76,11 @@ def test_a_group_that_nobody_survives(monkeypatch):
 def test_words_on_the_evidence():
     rng = np.random.default_rng(1)
     assert len(evidence_messages(-100 + 0.3 * rng.normal(size=8), 20, 64)) == 1
-    for sd, advice in ((1.5, "more draws"), (3.0, "more sweeps at each step")):
+    for sd, advice in ((1.5, "more draws"), (3.0, "more sweeps per step")):
         values = -100 + sd * np.array([-1.0, 1.0] * 4) * math.sqrt(7 / 8)
         first, second = evidence_messages(values, 64, 64)
-        assert f"standard deviation of {sd:.2f}, {sd:.1f} times" in first
-        assert second.startswith("Evidence not usable") and advice in second
+        assert f"standard deviation {sd:.2f}, {sd:.1f} times" in first
+        assert second.startswith("The evidence is not usable") and advice in second
 
 
 # stopped early --------------------------------------------------------------------------------------------

@@ -193,7 +193,7 @@ def test_the_convergence_check_names_arguments_that_there_are():
     model.posterior_["posterior"]["share"].values[0] += 0.5
     convergence = model.convergence()
     sentence = str(convergence)
-    assert "averages over them" in sentence and "chains=16" in sentence and "plots.trace" not in sentence
+    assert "average over the chains" in sentence and "chains=16" in sentence and "plots.trace" not in sentence
     assert not convergence.agrees
 
 
@@ -333,7 +333,7 @@ def test_a_and_sigma_are_shown_with_their_r_hat_and_not_interpreted_where_chains
     assert good.convergence().agrees and "a and sigma" not in str(good.convergence())
     assert re.search(r"a, sigma +\d\.\d\d, \d\.\d\d \(R-hat 1\.0\d, 1\.0\d\)", str(good))
     assert bad.convergence().agrees  # they are not judged
-    assert re.search(r"a and sigma: chains differ \(R-hat [12]\.\d\d\)", str(bad.convergence()))
+    assert re.search(r"disagree on a and sigma \(R-hat [12]\.\d\d\)", str(bad.convergence()))
     assert re.search(r"a, sigma +not interpretable \(R-hat [12]\.", str(bad))
 
 

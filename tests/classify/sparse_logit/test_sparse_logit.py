@@ -289,7 +289,7 @@ def test_a8_error_rates_of_table_2_over_more_splits(name, published):
 def test_tables_say_on_which_scale_coefficients_stand(standardize):
     wide = X * [1.0, 100.0]
     model = fitted(wide, standardize=standardize)
-    unit, own = "a unit of the covariate", "a standard deviation" if standardize else "a unit of the covariate"
+    unit, own = "unit of the covariate", "standard deviation" if standardize else "unit of the covariate"
     table, point = model.coefficients(), th.SparseMultinomialLogit("map", eta=1.0, standardize=standardize).fit(wide, Y)
     assert all(own in table.attrs["scale"][column] for column in ("coef", "sd", "low", "high"))
     assert unit in table.attrs["scale"]["original"]

@@ -120,14 +120,14 @@ class User:
 
     def drop(self, name, content):
         self.page.locator("#upload").set_input_files({"name": name, "mimeType": "text/csv", "buffer": content.encode()})
-        self.heading("What was read")
+        self.heading("How the table was read")
 
     def click(self, name):
         self.page.get_by_role("button", name=name, exact=True).first.click()
 
     def ask(self):
         """Go on from what was read to the question."""
-        self.page.get_by_role("link", name="That is right: go on").click()
+        self.page.get_by_role("link", name="Correct: continue").click()
         self.heading("What do you want to know?")
 
     def option(self, label):
@@ -179,11 +179,11 @@ def everywhere(user, name):
 def test_from_a_file_to_its_report(user):
     user.look()
     user.drop("drinks.csv", PAIRS)
-    assert "These are paired comparisons" in user.page.inner_text("main")
+    assert "The table contains paired comparisons" in user.page.inner_text("main")
     user.look()
     user.ask()
     user.option("Method").select_option("maximum-likelihood")
-    user.click("Find out")
+    user.click("Fit the model")
     assert "tea" in user.report()
     tall, window = user.page.evaluate("[document.querySelector('iframe').clientHeight, innerHeight]")
     assert tall > 0.7 * window and user.page.evaluate("document.documentElement.scrollHeight") <= window
@@ -204,24 +204,24 @@ def focused(user):
 def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.drop("drinks.csv", PAIRS)
     user.ask()
-    user.option("Probability of a blind choice").fill("2")
-    user.click("Find out")
+    user.option("Probability of a random choice").fill("2")
+    user.click("Fit the model")
     user.sees("is the probability of a blind choice and must be")
     name, said = focused(user)
     assert name == "lapse" and "and must be" in said
     user.said.clear()  # the browser's console names the answer 400
     everywhere(user, "fault-at-once")
-    user.option("Probability of a blind choice").fill("")
+    user.option("Probability of a random choice").fill("")
     user.option("Method").select_option("maximum-likelihood")
     user.option("Aspects").select_option("ibp")
-    user.click("Find out")
+    user.click("Fit the model")
     user.sees("Maximum likelihood needs aspects that are known")
     name, said = focused(user)
     assert name == "aspects" and "Maximum likelihood needs" in said
     assert "finished" not in user.page.locator("body").inner_text()
     everywhere(user, "fault-of-a-fit")
     user.option("Aspects").select_option("unique")
-    user.click("Find out")
+    user.click("Fit the model")
     user.report()
     user.screen("Compare")
     user.sees("2 models, 6 fits")
@@ -229,14 +229,14 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.sees("3 models, 9 fits")
     for box in ("Bradley-Terry-Luce", "shared aspects", "three shared aspects"):
         user.page.get_by_label(box, exact=True).first.uncheck()
-    user.sees("No model is ticked.")
+    user.sees("Select at least one model.")
     user.click("Compare models")
     user.sees("must have a tick at one model or more")
     assert focused(user)[0] == "models"
     user.said.clear()
     everywhere(user, "compare")
     user.screen("Files")
-    user.page.get_by_label("Name of the study").fill(ATTACKS[0])
+    user.page.get_by_label("Study name").fill(ATTACKS[0])
     everywhere(user, "results-of-a-study")
     user.click("Rename")
     user.heading(ATTACKS[0])
@@ -255,27 +255,27 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     user.sees("24 comparisons of 6 people")
     user.ask()
     user.option("Aspects").select_option("=other")
-    user.click("Find out")
-    user.sees("Write the value of your own beside it.")
+    user.click("Fit the model")
+    user.sees("Enter a custom value next to it.")
     user.option("Aspects").select_option("ibp")
-    user.option("Groups of people").select_option("Geschlecht")
+    user.option("Groups of respondents").select_option("Geschlecht")
     user.option("Method").select_option("maximum-likelihood")
-    user.screen("The table")
+    user.screen("Data")
     user.page.go_back()
     user.page.reload()
     user.sees("What do you want to know?")
-    assert user.option("Groups of people").input_value() == "Geschlecht"
+    assert user.option("Groups of respondents").input_value() == "Geschlecht"
     assert user.option("Method").input_value() == "maximum-likelihood"
     everywhere(user, "groups")
-    user.click("Find out")
+    user.click("Fit the model")
     user.sees("leave it out")
     assert focused(user)[0] == "group"
-    user.screen("The table")
+    user.screen("Data")
     user.sees("2 groups")
     user.screen("Tests")
     user.page.get_by_label("Question").select_option("group")
     user.click("Answer")
-    user.page.frame_locator("iframe[title='Answer of the test']").get_by_role("heading").first.wait_for()
+    user.page.frame_locator("iframe[title='Result of the test']").get_by_role("heading").first.wait_for()
     user.look("test-of-groups")
 
 
@@ -305,18 +305,18 @@ def test_the_whole_path(user, name, content, options):
     everywhere(user, f"{name}-setup")
     if name != "experiment":
         user.ask()
-        user.option("Draws of each chain").fill("1000")
+        user.option("Draws per chain").fill("1000")
         everywhere(user, f"{name}-options")
     for label, value in options.items():
         user.option(label).select_option("=other")
-        user.page.get_by_label(f"{label}, my own").fill(value)
-    user.click("Find out")
+        user.page.get_by_label(f"{label}, custom").fill(value)
+    user.click("Fit the model")
     assert "tea" in user.report() or name == "experiment"
     everywhere(user, f"{name}-results")
     if name == "square":
         user.screen("More draws")
         everywhere(user, "more-draws")
-        user.page.get_by_label("Draws of each chain, in all").fill("3000")
+        user.page.get_by_label("Draws per chain, in total").fill("3000")
         user.click("Continue")
         user.heading("Fitting")
         assert "3,000" in user.report()
@@ -324,10 +324,10 @@ def test_the_whole_path(user, name, content, options):
         user.screen("Tests")
         user.page.get_by_label("Question").select_option("transitivity")
         user.click("Answer")
-        user.page.frame_locator("iframe[title='Answer of the test']").get_by_role("heading").first.wait_for()
+        user.page.frame_locator("iframe[title='Result of the test']").get_by_role("heading").first.wait_for()
         user.screen("Compare")
         user.click("Compare models")
-        user.page.frame_locator("iframe[title='Report of the comparison']").get_by_role("heading").first.wait_for()
+        user.page.frame_locator("iframe[title='Comparison report']").get_by_role("heading").first.wait_for()
         everywhere(user, f"{name}-compared")
         user.screen("Files")
         everywhere(user, f"{name}-files")
@@ -344,7 +344,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     user.drop("drinks.csv", PAIRS)
     user.ask()
     user.option("Method").select_option("maximum-likelihood")
-    user.click("Find out")
+    user.click("Fit the model")
     user.report()
     user.screen("Evidence")
     user.look("evidence-asked")
@@ -353,7 +353,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     monkeypatch.chdir(study.path)
     study.write(f"{EVIDENCE}.end", child.carried_out(EVIDENCE, child.DO[EVIDENCE], study, 1))
     user.page.reload()
-    frame = user.page.frame_locator("iframe[title='Report of the comparison']")
+    frame = user.page.frame_locator("iframe[title='Comparison report']")
     frame.get_by_role("heading").first.wait_for()
     said = frame.locator("body").inner_text()
     assert "three shared aspects" in said and "rate of alpha x 2" in said
@@ -362,7 +362,7 @@ def test_the_page_of_a_comparison_by_evidence(user, folder, monkeypatch):
     if SCREENSHOTS:
         for width in WIDTHS:
             user.page.set_viewport_size({"width": width, "height": 900})
-            user.page.locator("iframe[title='Report of the comparison']").screenshot(
+            user.page.locator("iframe[title='Comparison report']").screenshot(
                 path=Path(SCREENSHOTS) / f"evidence-report-{width}.png"
             )
 
@@ -371,8 +371,8 @@ def begin_long_fit(user, draws):
     user.click("Use celebrities")
     user.heading("What was read")
     user.ask()
-    user.option("Draws of each chain").fill(str(draws))
-    user.click("Find out")
+    user.option("Draws per chain").fill(str(draws))
+    user.click("Fit the model")
     user.sees(re.compile(" of .* sweeps"))
 
 
@@ -381,11 +381,11 @@ def test_stopping_keeps_what_there_is(user):
     begin_long_fit(user, 100_000)
     user.sees(re.compile("about .* left"))
     everywhere(user, "running")
-    user.click("Look at what there is so far")
+    user.click("Show results so far")
     frame = user.page.frame_locator("iframe[title='First results']")
     frame.get_by_role("heading", level=1).first.wait_for()
     everywhere(user, "first-results")
-    user.click("Stop and keep what there is")
+    user.click("Stop and keep the draws")
     assert "draws" in user.report()
     assert "stopped early" in user.page.inner_text("main")
     everywhere(user, "stopped")
@@ -448,7 +448,7 @@ def test_a_report_runs_its_own_script_which_reaches_nothing(browser, server, fol
     said = frame.locator("p").all_inner_texts()
     assert said == ["the simulator runs", "kept from the app", "kept from the key", "kept from the network"]
     with user.page.expect_popup() as opened:
-        user.click("Open in a page of its own")
+        user.click("Open in a separate page")
     opened.value.get_by_text("kept from the network").wait_for()
     said = opened.value.locator("p").all_inner_texts()
     assert "the simulator runs" in said and not {"read the key", "asked the app"} & set(said)
@@ -463,7 +463,7 @@ def test_labels_that_attack_stay_labels(user):
     user.ask()
     everywhere(user, "attack-question")
     user.option("Method").select_option("maximum-likelihood")
-    user.click("Find out")
+    user.click("Fit the model")
     user.report()
     everywhere(user, "attack-results")
     user.page.goto(user.home)
@@ -482,7 +482,7 @@ def test_the_keyboard_is_enough(user):
     user.page.keyboard.press("Enter")
     user.heading("What was read")
     assert user.page.evaluate("document.activeElement.tagName") == "H1"
-    user.page.get_by_role("link", name="That is right: go on").focus()
+    user.page.get_by_role("link", name="Correct: continue").focus()
     user.page.keyboard.press("Enter")
     user.heading("What do you want to know?")
     user.page.locator("input[name=model]:checked").focus()
@@ -500,7 +500,7 @@ def test_the_keyboard_is_enough(user):
 def test_a_stranger_sees_a_question_for_the_key(browser, server):
     page = browser.new_page()
     page.goto(server.address.partition("#")[0])
-    page.get_by_role("heading", name="Which key?").wait_for()
+    page.get_by_role("heading", name="Enter your key").wait_for()
     assert chromium.faults(page) == []
     page.get_by_label("Key or password").fill("wrong")
     page.get_by_role("button", name="Go on").click()

@@ -66,7 +66,7 @@ def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
         "import sys; from thali._surfaces.app import child; child.MEMORY_TO_READ = 1 << 28; child.main(*sys.argv[1:])"
     )
     subprocess.run([sys.executable, "-c", limited, READ, str(study.path), "1"], timeout=PATIENCE, check=True)
-    said(study.read("read.end")["message"], "The table needs")
+    said(study.read("read.end")["message"], "The table does not fit")
 
 
 @pytest.mark.long

@@ -127,7 +127,7 @@ def test_the_time_of_a_comparison_is_judged_by_the_fit(client, children_here):
         study.write(TOOK, {} if took is None else {"seconds": took})
         found = estimates(client, study)
         says(found[3], "3 models", "9 fits", fact)
-        assert found[0] == "No model is ticked." and len(found) == 5
+        assert found[0] == "Select at least one model." and len(found) == 5
     study.write(TOOK_TO_COMPARE, {"seconds": 60.0, "models": 2})
     study.write(f"{COMPARE}.end", {"code": 0})
     study.write(COMPARE, {"models": []})
@@ -161,7 +161,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     call_fitted(study, "elimination-by-aspects", {"group": "Geschlecht"})
     page = client.page(f"{address}/compare")
     names, chosen = boxes(page, "compare")
-    assert chosen == names == ["Bradley-Terry-Luce alike in all groups", "Bradley-Terry-Luce by group"]
+    assert chosen == names == ["Bradley-Terry-Luce with the same weights", "Bradley-Terry-Luce with weights by group"]
     assert 'name="sensitivity"' not in client.page(f"{address}/evidence"), "which is of one group alone"
     client.go(f"{address}/compare", models="\n".join(names))
     assert runs.ended(study, COMPARE)["message"] == ""
@@ -188,4 +188,4 @@ def test_before_anything_is_drawn_there_is_nothing_to_look_at(client, childless,
     address = client.drop("drinks.csv", DRINKS)
     app_runs.claim_draws(monkeypatch, 0, 1000)
     found = client.post(f"/api{address}/look")
-    assert found.status_code == 409 and found.json()["problem"].startswith("Nothing is drawn yet")
+    assert found.status_code == 409 and found.json()["problem"].startswith("There are no draws yet")

@@ -37,9 +37,9 @@ def asked_of(page: str) -> str:
 @pytest.mark.parametrize(
     "table, kind, word, field, answer, menus",
     [
-        (FOODS, "", "chosen", "What was chosen", "Urteil", 1),
-        (KEYS, "", "coding", "What a value of the outcome means", "f=first\nj=second", 2),
-        (PHONES.replace("none", "3"), "choice experiments", "none", "The no-choice option", "3", 1),
+        (FOODS, "", "chosen", "Chosen option", "Urteil", 1),
+        (KEYS, "", "coding", "Meaning of outcome values", "f=first\nj=second", 2),
+        (PHONES.replace("none", "3"), "choice experiments", "none", "No-choice option", "3", 1),
     ],
 )
 def test_a_message_has_the_field_that_it_names_beside_it(
@@ -60,7 +60,7 @@ def test_a_message_has_the_field_that_it_names_beside_it(
 
 def test_a_file_that_is_no_table_is_not_asked_about(client, children_here):
     page = client.page(client.drop("study.csv", b"%PDF-1.4\n\x00\xff\x00"))
-    assert "Choose another file" in page and "The table holds" not in page
+    assert "Choose another file" in page and "The table contains" not in page
     assert "not read yet" in client.page("/home")
 
 
@@ -157,7 +157,7 @@ TRIALS = "VP;Block;links;rechts;Wahl\n" + "".join(
     for block in ("Übung", "Haupt")
     for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
 )
-NOTICED = "6 rows say `Block` = Übung and were counted; leave them out by “Rows that count” = Block != 'Übung'."
+NOTICED = "Counted 6 rows with `Block` = Übung; exclude them with “Rows to keep” = Block != 'Übung'."
 
 
 def shown_rows(page: str) -> list[list[str]]:
@@ -170,14 +170,14 @@ def shown_rows(page: str) -> list[list[str]]:
 def test_rows_that_count_are_asked_for_where_there_is_more_to_say(client, children_here):
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(address)
-    assert NOTICED in Page(page).text and page.count('name="where"') == 2 and "(12 in all)" in page
-    assert page.index("The first rows") < page.index("<details><summary>That is not") < page.rindex('name="where"')
+    assert NOTICED in Page(page).text and page.count('name="where"') == 2 and "(12 in total)" in page
+    assert page.index("First rows") < page.index("<details><summary>Not what") < page.rindex('name="where"')
     client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", respondent="VP")
     page = client.page(address)
     assert "6 comparisons" in Page(page).text
     says(Page(page).text, "6", "12 rows", "'Haupt'")
     assert "Übung" not in page
-    says(page, "6", "12", "The first rows")
+    says(page, "6", "12", "First rows")
     assert 'value="Block == Haupt"' in page
     assert {row[1] for row in shown_rows(page)} == {"Haupt"}
 
@@ -187,12 +187,12 @@ def test_practice_rows_are_left_out_by_a_button(client, children_here):
     address = client.drop("trials.csv", TRIALS.encode())
     client.go(f"{address}/read", respondent="VP", where="VP > 0")
     form = client.page(address).partition("<form")[2].partition("</form>")[0]
-    assert "Leave them out" in form
+    assert "Exclude them" in form
     sent = {name: html.unescape(value) for name, value in re.findall(r'name="(.*?)" value="(.*?)"', form, re.DOTALL)}
     assert sent["respondent"] == "VP" and sent["where"] == "VP > 0\nBlock != 'Übung'"
     client.go(f"{address}/read", **sent)
     page = client.page(address)
-    assert "6 comparisons" in Page(page).text and "Leave them out" not in page
+    assert "6 comparisons" in Page(page).text and "Exclude them" not in page
     assert client.study(address).read("read")["typed"]["respondent"] == "VP"
 
 
@@ -200,9 +200,9 @@ def test_practice_rows_are_left_out_by_a_button(client, children_here):
 @pytest.mark.parametrize(
     ("where", "facts"),
     [
-        ("Blok == Haupt", ("trials.csv", "“Rows that count”", "'Blok'", "'Block'")),
-        ("Block = Haupt", ("“Rows that count”", "'Block = Haupt'", "'='", "character 7")),
-        ("Block == Huapt", ("“Rows that count”", "'Huapt'", "12", "'Block'")),
+        ("Blok == Haupt", ("trials.csv", "“Rows to keep”", "'Blok'", "'Block'")),
+        ("Block = Haupt", ("“Rows to keep”", "'Block = Haupt'", "'='", "character 7")),
+        ("Block == Huapt", ("“Rows to keep”", "'Huapt'", "12", "'Block'")),
     ],
 )
 def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, children_here, where, facts):
@@ -212,8 +212,8 @@ def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, ch
     says(Page(page).text, *facts)
     assert "--where" not in page
     assert page.count('name="where"') == 1 and f'value="{where}"' in page and not asked_of(page)
-    assert "(12 in all)" in page and len(shown_rows(page)) == 10
-    assert "<details open><summary>That is not" not in page, "nothing else needs to be said"
+    assert "(12 in total)" in page and len(shown_rows(page)) == 10
+    assert "<details open><summary>Not what" not in page, "nothing else needs to be said"
     client.go(f"{address}/read", where="Block == Haupt")
     assert 'class="problem"' not in client.page(address)
 
@@ -225,7 +225,7 @@ def test_the_kind_of_a_table_is_said_without_losing_its_rows(client, children_he
     address = client.drop("phones.csv", phones.encode())
     client.go(f"{address}/read", where="block == main")
     page = client.page(address)
-    assert "These are choice experiments" in page
+    assert "choice experiments" in page
     form = page.partition('<input type="hidden" name="kind"')[2].partition("</form>")[0]
     assert 'value="block == main"' in form
 

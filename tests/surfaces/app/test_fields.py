@@ -106,8 +106,8 @@ def test_what_another_method_has_is_left_out(asked_of):
 @pytest.mark.parametrize(
     "form, facts",
     [
-        ({"draws": "many"}, ("“Draws of each chain”", "'many'")),
-        ({"lapse": "a"}, ("“Probability of a blind choice”", "got 'a'")),
+        ({"draws": "many"}, ("“Draws per chain”", "'many'")),
+        ({"lapse": "a"}, ("“Probability of a random choice”", "got 'a'")),
         ({"aspects": "../x.csv"}, ("“Aspects”", "'../x.csv'")),
     ],
 )

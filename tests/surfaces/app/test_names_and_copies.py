@@ -25,13 +25,13 @@ def test_a_study_gets_another_name(client, children_here):
     for page in (client.page(address), client.page("/home")):
         assert MARKUP in Page(page).text and "<img" not in page
     client.go(f"{address}/read", where="tims > 0")
-    assert "drinks.csv: “Rows that count”" in Page(client.page(address)).text, "messages name the table as it came"
+    assert "drinks.csv: “Rows to keep”" in Page(client.page(address)).text, "messages name the table as it came"
     client.go(f"{address}/rename", title="Drinks")
     client.go(f"{address}/read", where="tims > 1")
-    says(Page(client.page(address)).text, "drinks.csv", "“Rows that count”")
+    says(Page(client.page(address)).text, "drinks.csv", "“Rows to keep”")
     other = client.go(f"{address}/again").removesuffix("/ask")
     client.go(f"{other}/read", where="tims > 2")
-    says(Page(client.page(other)).text, "drinks.csv", "“Rows that count”")
+    says(Page(client.page(other)).text, "drinks.csv", "“Rows to keep”")
 
 
 def test_a_study_has_one_title_everywhere(client, children_here):
@@ -51,11 +51,11 @@ def test_two_studies_have_two_names(client, children_here):
     client.go(f"{other}/rename", title="Drinks")
     found = client.post(f"/api{address}/rename", json={"title": " Drinks "})
     assert found.status_code == 400 and found.json()["fields"] == ["title"]
-    said = "“Name of the study” must tell studies apart; 'Drinks' is that of another, begun 20"
+    said = "“Study name” must be unique; 'Drinks' is the name of a study started 20"
     assert found.json()["problem"].startswith(said)
     assert client.go(f"{other}/rename", title="Drinks") == f"{other}/about"
     for title, length in ((" ", 0), ("x" * 201, 201)):
-        said = f"“Name of the study” must have 1 to 200 characters; got {length}."
+        said = f"“Study name” must have 1 to 200 characters; got {length}."
         assert client.go(f"{address}/rename", title=title) == said
     assert [study.title for study in client.studies.all()].count("drinks.csv") == 1
 
@@ -66,7 +66,7 @@ def test_a_name_of_before_may_be_kept(tmp_path):
     (studies.new("y", dataset="celebrities").path / "study.json").write_bytes(b"damaged")
     studies.rename(first, "x")  # as it came
     studies.rename(second, "z")
-    with pytest.raises(ArgumentError, match="'x' is that of another"):
+    with pytest.raises(ArgumentError, match="'x' is the name of a study"):
         studies.rename(second, "x")
 
 

@@ -109,8 +109,8 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
         assert hint() == ""
         terminal.know(next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects"))
         progress.says("This fit", Setting("method", "laplace"))(300.0)
-        quicker = "“Method” = “an approximation of the posterior, in seconds”"
-        sentence = f"This fit takes about 5 minutes. Quicker: {quicker}."
+        quicker = "“Method” = “approximate posterior, in seconds”"
+        sentence = f"This fit takes about 5 minutes. Faster: {quicker}."
         assert hint() == sentence
 
     ended = child.carried_out(FIT, do, study, 1)
@@ -125,8 +125,8 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
     ("end", "said"),
     [
         ({"code": 0}, "The fit: finished."),
-        ({"code": 2, "message": "No."}, "The fit: not possible; the page says why."),
-        ({"code": 1, "message": "No."}, "The fit: not possible; the page says why."),
+        ({"code": 2, "message": "No."}, "The fit: not possible; see the page for the reason."),
+        ({"code": 1, "message": "No."}, "The fit: not possible; see the page for the reason."),
     ],
 )
 def test_nothing_is_called_finished_that_was_not_possible(client, study, end, said):

@@ -47,14 +47,14 @@ def test_a_table_is_read_and_said_in_words(client, children_here, kind):
     address = client.drop(f"{kind}.csv", TABLES[kind].encode())
     page = text_of(client.page(address))
     if kind == "choice experiments":
-        assert "say which is meant" in page and "--" not in page
+        assert "specify which" in page and "--" not in page
         client.go(f"{address}/read", kind=kind)
         page = text_of(client.page(address))
-    assert f"These are {kind}: " in page
+    assert f"The table contains {kind}: " in page
     assert "tea" in page or kind == "choice experiments"
     assert "--" not in page, "options of the command line have no place here"
     if kind in ("paired comparisons", "choices from sets"):
-        assert "For example, " in page and "chosen over" in page or "out of" in page
+        assert "For example, " in page and "chosen over" in page or "chosen from" in page
 
 
 def test_columns_are_corrected(client, children_here, nothing_begins):
@@ -66,7 +66,7 @@ def test_columns_are_corrected(client, children_here, nothing_begins):
     again = client.go(f"{address}/read", kind="paired comparisons", **columns)
     assert again == address
     page = text_of(client.page(address))
-    assert "These are paired comparisons" in page and "3 comparisons" in page
+    assert "The table contains paired comparisons" in page and "3 comparisons" in page
     nothing_begins()
     client.go(f"{address}/fit", **FITS)
     typed = client.study(address).read(FIT)["typed"]  # what was said of the columns holds for the fit
@@ -169,14 +169,14 @@ def test_a_ticket_is_good_for_once(client, children_here):
 def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
     address = client.go("/dataset", name="celebrities")
     sentence = client.go(f"{address}/fit", model="elimination-by-aspects", draws="0")
-    says(sentence, "“Draws of each chain”")
+    says(sentence, "“Draws per chain”")
     assert "--" not in sentence
     sentence = client.go(f"{address}/fit", model="elimination-by-aspects", lapse="2")
-    says(sentence, "“Probability of a blind choice”")
+    says(sentence, "“Probability of a random choice”")
     said(client.go(f"{address}/fit", model="additive-clustering"), "Choose a model")
     client.go(f"{address}/fit", aspects="ibp", **FITS)
     page = text_of(client.page(address))
-    says(page, "known, not “found")
+    says(page, "known aspects; got “inferred")
     assert "--" not in page
 
 
@@ -185,7 +185,7 @@ def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
     [
         ("winner,loser,times\ntea,milk,3\nmilk,tea,-1\n", "less.csv: "),
         ("", "The file is empty"),
-        ("x,y\n1,2\n", "no shape"),
+        ("x,y\n1,2\n", "known layout"),
     ],
 )
 def test_a_table_that_cannot_be_read_says_why(client, children_here, table, fact):
@@ -226,7 +226,7 @@ def test_labels_stay_labels(client, children_here):
     pages = [client.page(client.drop(f"{ATTACKS[0]}.csv", table.encode()))]
     address = client.drop(ATTACKS[1], table.replace("<b>winner</b>", "winner").encode())
     pages.append(client.page(address))
-    assert "These are paired comparisons" in text_of(pages[1])
+    assert "The table contains paired comparisons" in text_of(pages[1])
     client.go(f"{address}/test", test="transitivity")
     pages += [client.page(f"{address}/tests"), client.page("/home")]
     assert 'data-what="test/view"' in pages[2]
@@ -384,7 +384,7 @@ def test_groups_are_chosen_with_the_question(client, children_here):
     assert study.read(FIT)["typed"] == typed | {"method": "maximum-likelihood", "aspects": "ibp"}
     page = client.page(address)  # which was refused
     assert '<option value="sex" selected>' in page and page.count("data-fault") == 1
-    said = "“Groups of people” belongs to “Method” = “the whole posterior, by sampling”, not to “maximum likelihood”"
+    said = "“Groups of respondents” applies to “Method” = “full posterior, by sampling”, not to “maximum likelihood”"
     assert said in text_of(page) and "--" not in text_of(page)
     client.go(f"{address}/fit", aspects="ibp", **asked)
     assert study.read(READ)["typed"] == {"where": ["louder < 2"]}, "no group is chosen any more"

@@ -59,7 +59,7 @@ def test_the_question_that_is_chosen_can_be_answered(client, children_here, tabl
 
 def test_a_model_that_is_not_offered_is_refused(client, children_here):
     address = client.drop("table.csv", MAXDIFF.encode())
-    assert "takes these data" in client.go(f"{address}/fit", model="elimination-by-aspects")
+    assert "Choose a model for these data" in client.go(f"{address}/fit", model="elimination-by-aspects")
 
 
 def test_worths_of_known_respondents_are_individual_unless_something_else_is_said(client, children_here, monkeypatch):

@@ -52,14 +52,14 @@ def test_a_covariate_that_cannot_be_used_is_asked_for_again(client, children_her
     address = client.drop("klasse.csv", trials())
     client.go(f"{address}/read", covariate="Gewählt")
     page = client.page(address)
-    says(page, "Gewählt", "compared")
+    says(page, "Gewählt", "cannot be a covariate")
     assert offered(page, "covariate") == ["order", "lauter", "Gewählt"] and page.count("data-line checked") == 1
 
 
 def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
     address = client.drop("klasse.csv", trials("Kürzel"))
     page = client.page(address)
-    asked = "Does column “Kürzel” say who answered? It holds S00, S01, S02 and so on, each in several rows."
+    asked = "Does the column “Kürzel” identify respondents? It contains S00, S01, S02 and so on, each in several rows."
     assert asked in Page(page).text and "people" not in Page(page).text.partition("Does column")[0]
     questions = client.page(f"{address}/ask")
     assert offered(questions, "group") == [] and offered(questions, "covariate") == ["order", "lauter"]
@@ -67,7 +67,7 @@ def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
         assert client.post(f"/api{address}/who", json=form).status_code == 400
     client.go(f"{address}/who", column="Kürzel", answer="yes")
     page = client.page(address)
-    assert "24 comparisons of 6 people" in Page(page).text and "say who answered?" not in Page(page).text
+    assert "24 comparisons from 6 respondents" in Page(page).text and "identify respondents?" not in Page(page).text
     assert offered(client.page(f"{address}/ask"), "group") == ["Geschlecht", "Kürzel"]
     assert client.study(address).read(READ)["typed"] == {"respondent": "Kürzel"}
 
@@ -77,10 +77,10 @@ def test_a_column_that_says_something_else_is_asked_about_once(client, children_
     client.go(f"{address}/read", where="Nr < 4")
     client.go(f"{address}/who", column="Sorte", answer="no")
     page = client.page(address)
-    assert "say who answered?" not in Page(page).text and "18 comparisons" in Page(page).text
+    assert "identify respondents?" not in Page(page).text and "18 comparisons" in Page(page).text
     assert "Sorte" in offered(client.page(f"{address}/ask"), "covariate")
     client.go(f"{address}/read", where="Nr < 3")
-    assert "say who answered?" not in Page(client.page(address)).text
+    assert "identify respondents?" not in Page(client.page(address)).text
     app_runs.queue_nothing(monkeypatch)
     client.go(f"{address}/fit", model="elimination-by-aspects")
     assert client.study(address).read(FIT)["typed"] == {"where": ["Nr < 3"]}

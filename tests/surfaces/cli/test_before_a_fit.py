@@ -16,7 +16,7 @@ def test_the_same_fit_again_is_read_and_not_made(done, tmp_path):
     first = done("fit", "celebrities", *SHORT, "--out", tmp_path / "results")
     again = done("fit", "celebrities", *SHORT, "--out", tmp_path / "results")
     assert again.out == first.out
-    assert "this fit was finished" in again.err and "--overwrite" in again.err and "finished" not in first.err
+    assert "this fit is finished" in again.err and "--overwrite" in again.err and "finished" not in first.err
     anew = done("fit", "celebrities", *SHORT, "--out", tmp_path / "results", "--overwrite")
     assert anew.out == first.out and "finished" not in anew.err
 

@@ -195,8 +195,8 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option
     error = refused("fit", data, *words, option, *TYPED[option], "--out", "results")
     (line,) = error.splitlines()
     owner = "elimination-by-aspects" if of_choices else "additive-clustering"
-    assert line.startswith(f"thali: error: {option}") and f"belongs to {owner}" in line
-    assert (f"{data} reads as" in line) is not is_named
+    assert line.startswith(f"thali: error: {option}") and f"applies to {owner}" in line
+    assert (f"{data} was read as" in line) is not is_named
     assert not hasattr(fake, "data")
 
 
@@ -204,14 +204,14 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option
 
 BAD = {
     "no such model": (["numbers", "--model", "additve"], "Did you mean 'additive'?"),
-    "comparisons": (["celebrities", "--model", "additive"], "celebrities holds paired comparisons"),
-    "similarities": (["numbers", "--model", "elimination-by-aspects"], "numbers holds similarities"),
+    "comparisons": (["celebrities", "--model", "additive"], "celebrities contains paired comparisons"),
+    "similarities": (["numbers", "--model", "elimination-by-aspects"], "numbers contains similarities"),
     "a rate of 0": (["numbers", "--weight-prior", "1,0"], "rate in --weight-prior"),
     "no such tempering": (["numbers", "--tempering", "hot"], "auto, off"),
-    "no such features": (["numbers", "--features", "unique"], "must be ibp, a whole number"),
-    "a tree and features": (["numbers", "--features", "3", "--tree", "t.nwk"], "--features; give one of the two"),
+    "no such features": (["numbers", "--features", "unique"], "must be ibp, an integer"),
+    "a tree and features": (["numbers", "--features", "3", "--tree", "t.nwk"], "--features cannot be combined"),
     "a leaf length": (["numbers", "--leaf-length", "0.5"], "--tree"),
-    "another feature file": (["alike.csv", "--features", "chosen.csv"], "columns of aspects must hold 0 and 1"),
+    "another feature file": (["alike.csv", "--features", "chosen.csv"], "columns of aspects must contain only 0 and 1"),
 }
 
 
@@ -349,7 +349,7 @@ def test_the_advice_for_chains_apart_is_about_tempering():
     assert not convergence.agrees
     said(sentence, "tempering=20", "10 temperatures", "draws=10000")
     assert "unique" not in sentence
-    assert "tempering=64 " in str(apart((0.3,) * 49).convergence())
+    assert "`tempering=64`" in str(apart((0.3,) * 49).convergence())
 
 
 @pytest.mark.fit

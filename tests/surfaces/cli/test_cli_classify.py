@@ -411,13 +411,13 @@ def test_an_option_of_other_models_is_refused(refused, word, spec):
     error = refused("fit", "plants.csv", "--model", spec.name, f"--{word}", *typed, "--out", "results")
     (line,) = error.splitlines()
     named = " and ".join(", ".join(owners).rsplit(", ", 1))
-    assert line.startswith(f"thali: error: --{word}") and f"belongs to {named}" in line
+    assert line.startswith(f"thali: error: --{word}") and f"applies to {named}" in line
     assert f"not to {spec.name}" in line
 
 
 def test_an_option_of_classes_for_other_data_names_the_way_out(run):
     line = run("fit", "celebrities", "--folds", 3).err
-    says(line, "celebrities reads as")
+    says(line, "celebrities was read as")
     says(line, "--target")
 
 
@@ -438,19 +438,19 @@ TABLES = {
 BAD = {
     "no target": (["plants.csv", "--model", "plackett-luce"], "has 'len', 'wid', 'sap', 'kind'"),
     "no such target": (["plants.csv", "--target", "kin"], "Did you mean 'kind'?"),
-    "bundled": (["numbers", "--target", "kind"], "numbers holds similarities"),
+    "bundled": (["numbers", "--target", "kind"], "numbers contains similarities"),
     "no such method": (["plants.csv", "--target", "kind", "--method", "em"], "gibbs or map or variational"),
     "method of the other": (["plants.csv", "--target", "kind", "--method", "polya-gamma"], "gibbs or map"),
     "no such transform": (["plants.csv", "--target", "kind", "--transform", "log"], "exponential-pairs, none"),
     "one fold": (["plants.csv", *MAP, "--a", "1", "--folds", "1"], "2 to 60"),
     "too many folds": (["plants.csv", *MAP, "--a", "1", "--folds", "61"], "2 to 60"),
-    "words": (["words.csv", "--target", "kind"], "the column 'name' is not made of numbers (line 2 of 'name' holds"),
-    "a question mark": (["question.csv", "--target", "kind"], "(line 3 of 'wid' holds '?')"),
-    "empty cells": (["empty.csv", "--target", "kind"], "line 3 of 'wid' is empty, and so 1 more cell"),
+    "words": (["words.csv", "--target", "kind"], "the column 'name' is not numeric (line 2 of 'name' contains"),
+    "a question mark": (["question.csv", "--target", "kind"], "line 3 of 'wid' contains '?')"),
+    "empty cells": (["empty.csv", "--target", "kind"], "line 3 of 'wid' is empty (and 1 more cell)"),
     "no class": (["nameless.csv", "--target", "kind"], "line 3 has no class in 'kind'"),
-    "one class": (["one.csv", *MAP, "--a", "1", "--folds", "2"], "one class only"),
-    "no covariate": (["alone.csv", "--target", "kind"], "Expected are at least two columns"),
-    "continuous": (["continuous.csv", *MAP, "--a", "1", "--folds", "0"], "Cut a continuous target into classes"),
+    "one class": (["one.csv", *MAP, "--a", "1", "--folds", "2"], "one class"),
+    "no covariate": (["alone.csv", "--target", "kind"], "Expected at least two columns"),
+    "continuous": (["continuous.csv", *MAP, "--a", "1", "--folds", "0"], "a continuous target first"),
     "negative": (
         ["negative.csv", *MAP, "--a", "1", "--folds", "2", "--transform", "none"],
         "choose --transform exponential",

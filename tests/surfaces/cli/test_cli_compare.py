@@ -74,7 +74,7 @@ def test_compare_prints_the_table_of_the_library(done):
         assert sentence in result.out
     for name, row in table.iterrows():
         assert any(line.split()[:2] == [name, f"{row['nll']:.3f}"] for line in result.out.splitlines())
-    assert "12 fits: each model without one of 3 parts" in result.err
+    assert "12 fits: each model without each of 3 parts" in result.err
     says(result.out, "WARNING: Chains do")
     assert "--draws" in result.out
     assert "ConvergenceWarning" not in result.err
@@ -135,21 +135,24 @@ def test_fit_takes_groups_or_newick(run, folder):
 
 BAD_TREES = {
     "no such file": (["fit", "tea.csv", "--tree", "no.csv"], "no file 'no.csv'"),
-    "aspects besides": (["fit", "tea.csv", "--tree", "groups.csv", "--aspects", "3"], "takes the place of --aspects"),
-    "a length without a tree": (["fit", "tea.csv", "--leaf-length", "0.1"], "belongs to a tree of groups"),
-    "a length too much": (["fit", "tea.csv", "--tree", "tree.nwk", "--leaf-length", "0.1"], "lengths of its own"),
-    "a length outside": (["fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", "2"], "at most 1; got 2"),
+    "aspects besides": (["fit", "tea.csv", "--tree", "groups.csv", "--aspects", "3"], "--tree and --aspects"),
+    "a length without a tree": (["fit", "tea.csv", "--leaf-length", "0.1"], "a tree of groups"),
+    "a length too much": (["fit", "tea.csv", "--tree", "tree.nwk", "--leaf-length", "0.1"], "has its own"),
+    "a length outside": (["fit", "tea.csv", "--tree", "groups.csv", "--leaf-length", "2"], "(0, 1]; got 2.0"),
     "an option without a leaf": (["fit", "tea.csv", "--tree", "few.csv"], "'milk'"),
     "three columns": (["fit", "tea.csv", "--tree", "wide.csv"], "two columns, option and group; found 3"),
-    "a gap": (["fit", "tea.csv", "--tree", "gap.csv"], "row 2 below the header must name an option and a group"),
+    "a gap": (["fit", "tea.csv", "--tree", "gap.csv"], "row 2 below the header must contain an option and a group"),
     "a broken tree": (["fit", "tea.csv", "--tree", "broken.nwk"], "position"),
-    "which tree": (["compare", "tea.csv", "--models", "tree,ibp"], "say with --tree FILE which"),
+    "which tree": (["compare", "tea.csv", "--models", "tree,ibp"], "with --tree FILE"),
     "an idle tree": (
         ["compare", "tea.csv", "--models", "unique,ibp", "--tree", "groups.csv"],
-        "no model of --models is",
+        "given but --models does",
     ),
-    "no number": (["compare", "tea.csv", "--models", "tree:x", "--tree", "groups.csv"], "must follow 'tree:', not 'x'"),
-    "a tree for fit's paper": (["compare", "tea.csv", "--models", "tree:3", "--tree", "groups.csv"], "at most 1"),
+    "no number": (
+        ["compare", "tea.csv", "--models", "tree:x", "--tree", "groups.csv"],
+        "'tree:' must be followed by a leaf length; got 'x'",
+    ),
+    "a tree for fit's paper": (["compare", "tea.csv", "--models", "tree:3", "--tree", "groups.csv"], "in (0, 1]"),
 }
 
 
@@ -190,10 +193,10 @@ def test_compare_stopped_by_ctrl_c_prints_what_there_is(run, monkeypatch):
 
 
 BAD = {
-    "no such model": (["--models", "magic"], "--models must be ibp, unique, a whole number"),
+    "no such model": (["--models", "magic"], "--models must be ibp, unique, an integer"),
     "two of one name": (["--models", "2,2"], "Two models are named '2'"),
-    "an empty name": (["--models", "2,,3"], "needs models between commas"),
-    "no aspects": (["--models", "BTL="], "needs models between commas"),
+    "an empty name": (["--models", "2,,3"], "list models separated by commas"),
+    "no aspects": (["--models", "BTL="], "list models separated by commas"),
     "left out": (["--leave-out", "day"], "--leave-out must be pair or respondent for paired comparisons; got 'day'"),
     "too many aspects": (["--models", "-2"], "-2"),
     "a file in the way": (["--out", "tea.csv"], "is a file"),

@@ -41,7 +41,7 @@ def test_the_same_command_on_a_finished_job_prints_its_results(run, done, folder
         again = run(*words)
         assert again.code == 0 and again.out == first.out and contents(folder / "results") == written
     lines = run("status", "results").out.splitlines()
-    assert lines[:4] == ["comparison: finished", "6 of 6 fits (100%)", "  unique: 3 of 3", "  2: 3 of 3"]
+    assert lines[:4] == ["comparison: finished", "6 of 6 fits (100 %)", "  unique: 3 of 3", "  2: 3 of 3"]
 
 
 def test_stopped_status_and_resume(run, folder, monkeypatch):
@@ -50,7 +50,7 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
         stop_after(4, patch)
         assert run(*COMPARE, "--out", "results").code == 130
     lines = run("status", "results").out.splitlines()
-    assert lines[:4] == ["comparison: stopped", "4 of 6 fits (67%)", "  unique: 2 of 3", "  2: 2 of 3"]
+    assert lines[:4] == ["comparison: stopped", "4 of 6 fits (67 %)", "  unique: 2 of 3", "  2: 2 of 3"]
     said(lines[-1], "thali resume results")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")

@@ -55,7 +55,7 @@ def test_classifiers_by_name(run):
         assert figures(result.out, name)[:3] == pytest.approx(
             wanted.loc[name, ["log_loss", "log_loss_se", "accuracy"]].tolist(), abs=6e-4
         )
-    assert "predicts the rows left" in result.out
+    assert "predicts held-out rows best" in result.out
 
 
 @pytest.mark.long
@@ -115,20 +115,20 @@ BAD = {
     ),
     "another kind": (
         ["tea.csv", "--models", "unique,additive-clustering"],
-        "additive-clustering is fitted to similarities or triplets; these data are paired comparisons.",
+        "additive-clustering requires similarities or triplets; these data are paired comparisons",
     ),
-    "unique features": (["similar.csv", "--models", "unique"], "--models must be ibp, a whole number"),
+    "unique features": (["similar.csv", "--models", "unique"], "--models must be ibp, an integer"),
     "an option of others": (
         ["plants.csv", "--target", "kind", "--lapse", "0.1"],
-        "and choice experiments, but plants.csv holds covariates and classes",
+        "and choice experiments, but plants.csv contains covariates and classes",
     ),
-    "folds of pairs": (["tea.csv", "--folds", "4"], "more than the 3 pairs"),
+    "folds of pairs": (["tea.csv", "--folds", "4"], "number of pairs (3)"),
     "what is left out": (
         ["similar.csv", "--leave-out", "row"],
         "--leave-out must be pair for similarities; got 'row'.",
     ),
     "too many folds": (["plants.csv", "--target", "kind", "--folds", "61"], "--folds must be"),
-    "a bundled data set": (["celebrities", "--target", "x"], "celebrities holds paired comparisons"),
+    "a bundled data set": (["celebrities", "--target", "x"], "celebrities contains paired comparisons"),
     "a direction of no level": (
         ["cameras.csv", "--models", "product-classes", "--monotone", "price=up"],
         "price",

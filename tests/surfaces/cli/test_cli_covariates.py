@@ -77,4 +77,4 @@ def test_columns_that_are_none(refused, trials, named, wrong):
 
 def test_a_list_of_choices_does_not_say_what_was_first(refused, tmp_path):
     (tmp_path / "list.csv").write_text("winner,loser,size\ntea,milk,1\nmilk,tea,2\n")
-    said(refused("fit", str(tmp_path / "list.csv"), "--covariate", "size", *ML), "do not say")
+    said(refused("fit", str(tmp_path / "list.csv"), "--covariate", "size", *ML), "do not show")

@@ -36,7 +36,7 @@ def test_a_folder_is_joined_and_fitted_without_an_option(run, folder, kind):
     answers = KINDS[kind][1][:3]  # none of them a tie, for which another sampler would be compiled
     save(folder / "answers", a=rows_of(kind, "ann", answers=answers), b=rows_of(kind, "bob", answers=answers))
     result = run("field", "collect", "answers", "--out", "answers.csv")
-    assert f"2 people, {2 * len(answers)} answers." in result.out
+    assert f"2 respondents, {2 * len(answers)} answers." in result.out
     says(result.err, "answers.csv")
     assert list(pd.read_csv(folder / "answers.csv"))[:2] == ["person", "trial"]
     if kind == "pairs":  # the other kinds are read by a test of `collect`, and fitted elsewhere
@@ -69,7 +69,7 @@ def test_a_study_for_psychopy_comes_back_and_is_fitted_without_an_option(run, fo
         (("make", "drinks.txt", "--out", "a.html", "--kind", "choice"), ("--kind",)),
         (("make", "drinks.txt", "--out", "a.html", "--study", "a.toml"), ("'a.toml'",)),
         (("collect", "nothing"), ("'nothing'",)),
-        (("collect", "answers"), ("holds no file",)),
+        (("collect", "answers"), ("contains no answers",)),
     ],
 )
 def test_what_is_refused(refused, folder, words, sentence):
@@ -80,7 +80,7 @@ def test_sets_and_tasks_are_different_designs(refused, folder):
     said(refused("design", "tea", "rum", "milk", "--overlap", "balanced"), "--overlap")
     said(refused("design", "tea", "rum", "milk", "--spread", 1), "--power")
     for option in ("--versions", "--seed"):
-        assert f"{option} is about parts of the pairs, sets or tasks" in refused(
+        assert f"{option} applies to subsets of pairs or sets, or to tasks" in refused(
             "design", "tea", "rum", "milk", option, 3
         )
     said(refused("design", "a.csv", "--tasks", 4, "--size", 3), "--size", "--per-person")

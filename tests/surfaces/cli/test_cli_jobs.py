@@ -57,7 +57,7 @@ def test_status_and_resume(run, folder, monkeypatch):
     write_often(monkeypatch, share=0.05)
     whole = run("fit", "tea.csv", *QUICK, "--out", "whole")
     title, sweeps = run("status", "whole").out.splitlines()[:2]
-    assert title == "EliminationByAspects: finished" and re.fullmatch(r"([\d,]+) of \1 sweeps \(100%\)", sweeps)
+    assert title == "EliminationByAspects: finished" and re.fullmatch(r"([\d,]+) of \1 sweeps \(100 %\)", sweeps)
     left = [1]
 
     def stopping(write, folder, *args):

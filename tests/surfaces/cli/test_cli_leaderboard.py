@@ -18,7 +18,7 @@ def test_the_table_is_that_of_python(done, folder):
     pytest.importorskip("matplotlib")
     result = done("leaderboard", "battles.csv", "--out", "results", "--print", "all")
     board = th.leaderboard(folder / "battles.csv", progressbar=False)
-    assert result.out.startswith("'A' is first, with probability .") and board.title in result.out
+    assert result.out.startswith("A ranks first (probability 0.") and board.title in result.out
     assert board.note in result.out
     assert [line.split()[0] for line in result.out.splitlines()[3:6]] == list(board.table.index)
     assert sorted(path.name for path in (folder / "results").iterdir()) == [

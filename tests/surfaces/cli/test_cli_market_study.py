@@ -68,7 +68,7 @@ def test_a_second_answer(done, refused):
     done("fit", "dual.csv", "--model", "MNL", "--linear", "price", "--bought", "buy", "--out", "found")
     model = th.load("found/model.nc")
     assert list(model.coef_.index)[0] == "inside" and model.n_tasks_ > len(rows) // 3
-    sentence = "--bought says itself where nothing would be bought; leave out --none"
+    sentence = "--bought already marks tasks in which nothing would be bought; remove --none"
     assert sentence in refused("fit", "dual.csv", "--model", "MNL", "--bought", "buy", "--none", "3")
 
 
@@ -120,7 +120,7 @@ def test_a_market_that_a_page_saved_is_read_as_it_was_shown(done):
         (["--interactions", "price=size"], ("--interactions", "'size'")),
         (["--price", "brand"], ("--price", "'A'", "'brand'")),
         (["--price", "cost"], ("--price", "'cost'")),
-        (["--ci", 95], ("--ci", "0 and", "1")),
+        (["--ci", 95], ("--ci", "(0, 1)", "1")),
         (["--market", "market.csv"], ("'7.5'",)),
     ],
 )
@@ -244,7 +244,7 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
 def test_a_test_of_classes_is_a_job(done):
     words = ["fit", "sim.csv", "--model", "LCL", "--classes", 2, "--linear", "price", "--seed", 1, "--starts", 1]
     result = done(*words, "--bootstrap", 2, "--out", "tested")
-    assert "4 of 4 replicates (100%)" in done("status", "tested").out
+    assert "4 of 4 replicates (100 %)" in done("status", "tested").out
     again = done("resume", "tested")
     assert again.out == result.out and "replicates in" not in again.err
 
@@ -304,7 +304,7 @@ def test_tasks_held_out_are_left_out_and_predicted(done, refused):
         f"log score is {scores.attrs['log_score']:.3f} a choice" in result.out and "held out by task == 1" in result.err
     )
     np.testing.assert_allclose(pd.read_csv("found/holdouts.csv")["predicted"], scores["predicted"])
-    assert "holds in no row" in refused("fit", "sim.csv", "--model", "MNL", "--holdouts", "task == 99")
+    assert "selects no rows" in refused("fit", "sim.csv", "--model", "MNL", "--holdouts", "task == 99")
 
 
 def _score(text):
@@ -380,7 +380,7 @@ def test_a_task_of_a_person_with_a_label_is_not_cut_in_two(refused):
     pd.DataFrame({"name": ["p0"], "label": ["Ann"]}).to_csv("labels.csv", index=False)
     assert "p0" in set(pd.read_csv("sim.csv")["id"])
     words = ("fit", "sim.csv", "--model", "MNL", "--labels", "labels.csv", "--holdouts")
-    said(refused(*words, "id == p0 and price == 5"), "must hold in")
+    said(refused(*words, "id == p0 and price == 5"), "must be true in")
 
 
 def test_conditions_of_tasks_held_out_that_do_not_fit(refused):

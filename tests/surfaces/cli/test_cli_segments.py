@@ -57,12 +57,12 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
 
 
 MISTAKES = [
-    (["--classes", "two"], "--classes must be a whole number, or several such as 1-6 or 2,4; got 'two'."),
-    (["--classes", "0"], "--classes must be a whole number of 1 or more; got 0."),
-    (["--classes", "61"], "61 classes are more than the 60 respondents; ask for fewer by --classes."),
-    (["--segments", "1"], "--segments must be a whole number of 2 or more; got 1."),
-    (["--segments", "3-2"], "--segments must be a whole number of 2 or more, or several; got none."),
-    (["--segments", "2,61"], "61 segments are more than the 60 respondents; ask for fewer by --segments."),
+    (["--classes", "two"], "--classes must be an integer, or several such as 1-6 or 2,4; got 'two'"),
+    (["--classes", "0"], "--classes must be an integer >= 1; got 0"),
+    (["--classes", "61"], "61 classes for only 60 respondents; reduce --classes"),
+    (["--segments", "1"], "--segments must be an integer >= 2; got 1"),
+    (["--segments", "3-2"], "--segments must be an integer >= 2, or several; got none"),
+    (["--segments", "2,61"], "61 segments for only 60 respondents; reduce --segments"),
     (["--choose", "aic"], "--choose must be bic or held-out; got 'aic'."),
 ]
 
@@ -131,20 +131,20 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
 DESIGNS = [
     (
         ["tea", "rum", "milk", "--prohibit", "a=b"],
-        "--prohibit is about the tasks of a choice experiment; say how many by",
+        "--prohibit applies to choice tasks; set their number with",
     ),
-    (["attributes.csv", "--tasks", 4], "--tasks needs --alternatives, the products in each task."),
+    (["attributes.csv", "--tasks", 4], "--tasks requires --alternatives, the number of products per task"),
     (
         ["attributes.csv", "study.csv", "--tasks", 4, "--alternatives", 2],
-        "--tasks needs one table of attributes and levels; got attributes.csv study.csv.",
+        "--tasks requires one table of attributes and levels; got attributes.csv study.csv",
     ),
     (
         ["study.csv", "--tasks", 4, "--alternatives", 2],
-        "study.csv must have the columns attribute and level, one level a line, and may have utility and sd",
+        "study.csv must have one row per level and the columns attribute, level and optionally utility and sd",
     ),
     (
         ["attributes.csv", "--tasks", 1, "--alternatives", 2],
-        "--tasks: 1 task in all tell 1 number at most, and there are 3 coefficients; ask for 3 tasks or more, or for "
+        "--tasks: 1 task can identify at most 1 number, but there are 3 coefficients; use at least 3 tasks, or "
         "more --versions.",
     ),
 ]

@@ -53,7 +53,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
 def test_another_estimate_is_refused(run, folder):
     for method in ("mcmc", "map"):
         found = run("fit", "odd.csv", "--method", method, "--estimate", "joint-map", "--out", "found")
-        why = "is for similarities, and these data are triplets" if method == "mcmc" else "belongs to --method mcmc"
+        why = "requires similarities; these data are triplets" if method == "mcmc" else "applies to --method mcmc"
         assert found.code == 2 and f"--estimate {why}" in found.err and not (folder / "found").exists()
 
 
@@ -61,7 +61,7 @@ def test_another_estimate_is_refused(run, folder):
 def test_a_comparison_leaves_sets_out(done, uncompiled):
     result = done("compare", "odd.csv", "--models", "ibp,1", "--folds", 2, *RUN, "--print", "all")
     says(result.out, "4 answers")
-    assert "an answer (guessing has -1.099)" in result.out
+    assert "answer (guessing: -1.099)" in result.out
 
 
 @pytest.mark.parametrize(
@@ -73,7 +73,7 @@ def test_a_comparison_leaves_sets_out(done, uncompiled):
         (["alike.csv", "--lapse", 0.2], ("--lapse",)),
         (["odd.csv", "--link", "log"], ("--link",)),
         (["odd.csv", "--aspects", 2], ("--aspects",)),
-        (["odd.csv", "--model", "BTL"], ("The table holds",)),
+        (["odd.csv", "--model", "BTL"], ("The table contains",)),
     ],
 )
 def test_what_is_refused(refused, words, sentence):

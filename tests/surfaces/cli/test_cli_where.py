@@ -37,7 +37,7 @@ def tables(folder):
     frame[frame["block"] == "main"].to_csv(folder / "main.csv", index=False)
 
 
-LEFT_OUT = "; 24 of 72 rows left out by block == 'main'"
+LEFT_OUT = "24 of 72 rows excluded by block == 'main'"
 NOTICED = (
     "thali: warning: 24 rows say `block` = practice and were counted; leave them out by "
     "--where \"block != 'practice'\".\n"
@@ -74,7 +74,7 @@ def test_a_job_that_goes_on_leaves_out_the_same_rows(run, refused, folder, comma
     more = ("--where", "left != milk")
     words = (command[0], "trials.csv", *command[1:], *QUICK, *MAIN)
     first = run(*words, *more, "--out", "results")
-    sentence = "; 40 of 72 rows left out by block == 'main' and left != 'milk'"
+    sentence = "40 of 72 rows excluded by block == 'main' and left != 'milk'"
     assert first.code == 0 and sentence in first.err, first.err
     index = read_index(folder / "results" / "job")
     assert index is not None and index["command"]["arguments"]["typed"]["where"] == ["block == 'main'", "left != milk"]
@@ -141,7 +141,7 @@ def test_all_models_know_it(run, folder, uncompiled):
     )
     (folder / "phones.csv").write_text(phones)
     done = run("fit", "phones.csv", "--model", "multinomial-logit", "--attributes", "price,size", *MAIN)
-    assert done.code == 0 and "24 tasks" in done.err and "12 of 60 rows left out" in done.err, done.err
+    assert done.code == 0 and "24 tasks" in done.err and "12 of 60 rows excluded by" in done.err, done.err
 
 
 @pytest.mark.fit
@@ -155,6 +155,6 @@ def test_the_kind_of_a_table_is_that_of_the_rows_that_count(run, refused, folder
 
 def test_columns_of_people_are_those_that_tell_them_apart(run):
     done = run("test", "circular", "main.csv")
-    says(done.err, "48 comparisons", "8 people", "'age'")
+    says(done.err, "48 comparisons", "8 respondents (columns", "'age'")
     done = run("test", "circular", "main.csv", "--where", "age == old")
-    says(done.err, "24 comparisons", "4 people")
+    says(done.err, "24 comparisons", "4 respondents")

@@ -206,7 +206,7 @@ def test_read_only_jobs_are_read(run, folder):
     try:
         assert as_somebody("status", "results").stdout.startswith("comparison: finished\n")
         refused = as_somebody("resume", "results")
-        assert refused.returncode == 2 and "you may not write to the folder" in refused.stderr, refused.stderr
+        assert refused.returncode == 2 and "to write to the folder" in refused.stderr, refused.stderr
     finally:
         for path in read_only:
             path.chmod(path.stat().st_mode | 0o200)

@@ -106,7 +106,7 @@ def test_options_are_looked_at_before_a_file_is_read(refused):
         (["--lapse", "2"], "--lapse, the probability"),
         (["--model", "smc"], "--model must be"),
         (["--target", "kind", "--method", "em"], "--method of plackett-luce must be"),
-        (["--target", "kind", "--lapse", "0.1"], "--lapse belongs to"),
+        (["--target", "kind", "--lapse", "0.1"], "--lapse applies to"),
         (["--tempering", "hot"], "--tempering must be"),
     ):
         assert said in refused("fit", "large.csv", *words)

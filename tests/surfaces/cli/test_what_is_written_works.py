@@ -102,7 +102,7 @@ ADVISED = [
         ("--model", "additive-clustering", "--symmetrize", "mean", *MAP),
     ),
     (("fit", "weights.csv", "--model", "MNL"), "--without weight", ("--without", "weight")),
-    (("fit", "tasks.csv", "--model", "MNL"), "change it by --constants", ("--constants",)),
+    (("fit", "tasks.csv", "--model", "MNL"), "to change this, use --constants", ("--constants",)),
     (("fit", "votes.csv", *ML), "name their column with --respondent", ("--respondent", "who")),
     (("leaderboard", "votes.csv"), "name their column with --respondent", ("--respondent", "who")),
     (("fit", "answers.csv", *ML), "", ("--design", "design.csv")),
@@ -130,4 +130,4 @@ def test_fractions_name_no_option_that_is_refused(run, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "fractions.csv").write_text(FILES["fractions.csv"])
     said = run("fit", "fractions.csv").err
-    assert "--weights" not in said and "a column called 'weight'" in said
+    assert "--weights" not in said and "column 'weight'" in said

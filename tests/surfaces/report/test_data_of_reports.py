@@ -27,12 +27,12 @@ def test_paired_comparisons():
         "Options": "4: a, b, c and d",
         "Compared pairs": "2 of 6 (33.3 %)",
         "Comparisons": "15",
-        "Comparisons of a compared pair": "5 to 10 (median 7.5)",
-        "Comparisons of an option": "5 to 10 (median 7.5)",
-        "Linked groups of options": "2: no comparison links one with another",
+        "Comparisons per compared pair": "5 to 10 (median 7.5)",
+        "Comparisons per option": "5 to 10 (median 7.5)",
+        "Connected groups of options": "2, with no comparison between groups",
     }
     tied = th.PairedComparisons([[0, 3], [2, 0]], ties=[[0, 5], [5, 0]])
-    assert facts_of(board_of(tied))["Comparisons"] == "10, 5 of them ties (50 %)"
+    assert facts_of(board_of(tied))["Comparisons"] == "10, including 5 ties (50 %)"
 
 
 def test_choices_and_who_made_them():
@@ -41,7 +41,7 @@ def test_choices_and_who_made_them():
     rows = {"obsID": [1, 1, 1, 2, 2], "alt": list("abcac"), "choice": [1, 0, 0, 0, 1], "id": [1, 1, 1, 2, 2]}
     found = facts_of(board_of(th.Choices.from_frame(pd.DataFrame(rows))))
     assert found["Sets offered"] == "2, of 2 to 3 (median 2.5) options" and found["Choices"] == "2"
-    assert found["Who answered"] == "2 respondents"
+    assert found["Respondents"] == "2"
 
 
 @pytest.mark.fit
@@ -51,7 +51,7 @@ def test_similarities(uncompiled):
     found = facts_of(th.AdditiveClustering(1).fit(data, draws=4, tune=4, chains=1, random_seed=1, progressbar=False))
     assert found["Measured pairs"] == "2 of 3 (66.7 %)"
     assert found["Similarities"] == "0.2 to 0.6 (median 0.4); mean 0.4"
-    assert found["Standard deviation given with the data"] == "0.1"
+    assert found["Standard deviation supplied with the data"] == "0.1"
 
 
 @pytest.mark.fit
@@ -61,7 +61,7 @@ def test_choice_experiments(none):
     model = th.MultinomialLogit().fit(data)
     found = facts_of(model)
     assert found == facts_of(product_classes(data))
-    assert found["Respondents"] == "8" and found["Tasks of a respondent"] == "5, 40 in all"
+    assert found["Respondents"] == "8" and found["Tasks per respondent"] == "5, 40 in total"
     if none:
         chosen = data.products[data.row_product[data.first_row[:-1] + data.chosen]][:, 0] == 0
         assert found["No-choice option"] == f"chosen in {100 * chosen.mean():.1f} % of the tasks"
@@ -79,5 +79,5 @@ def test_classes():
     assert facts_of(fitted("plackett-luce")) == {
         "Rows": "20",
         "Covariates": "2: height and weight",
-        "Rows of a class": f"no: {int((y == 'no').sum())} and yes: {int((y == 'yes').sum())}",
+        "Rows per class": f"no: {int((y == 'no').sum())} and yes: {int((y == 'yes').sum())}",
     }

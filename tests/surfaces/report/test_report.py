@@ -22,7 +22,6 @@ from helpers.tiny_models import TINY, fitted
 from PIL import Image
 
 import thali as th
-from thali._choice.answers.findings import strongest
 from thali._choice.answers.simulator import simulated
 from thali._surfaces.html import Chapter, Document, _few_colours, rendered, section_of
 from thali.errors import PYTHON, ArgumentError, DataError, NotFittedError
@@ -427,20 +426,30 @@ def test_pictures_of_many_points_keep_their_colours():
 # directions -----------------------------------------------------------------------------------------------
 
 
+def of_effects(table):
+    """What is said of a model whose levels have these effects."""
+
+    class Told(th.ProductClasses):
+        def level_effects(self, *given, **how):
+            return table.assign(se=0.01)
+
+    return str(holding(model=Told({"price": "decreasing"})).findings()["level_effects"].sentence)
+
+
 def test_a_preference_is_named_where_its_interval_leaves_indifference():
     names = ["attribute", "level", "over", "effect", "low", "high", "at_bound"]
     rows = [
-        ("price", "1", "2", 0.95, 0.5, 1.0, True),
+        ("price", "1", "2", 0.95, 0.6, 1.0, True),
         ("brand", "A", "B", 0.9, 0.45, 0.99, False),
         ("brand", "A", "C", 0.2, 0.1, 0.3, False),
         ("zoom", "yes", "no", 0.7, 0.6, 0.8, False),
     ]
     table = pd.DataFrame(rows, columns=names)
     table.attrs["interval"] = 0.89
-    wanted = "The strongest preference is for brand C over A (probability 0.80, 89 % interval 0.70 to 0.90)."
-    assert strongest(table) == wanted
+    wanted = "Strongest preference: brand C over A (probability 0.80, 89 % interval 0.70 to 0.90)."
+    assert of_effects(table) == wanted
     rest = table.iloc[:2]
-    said(strongest(rest), "89 %", ".5")
+    said(of_effects(rest), "89 %", ".5")
 
 
 def test_an_option_is_the_best_where_that_is_probable():

@@ -130,8 +130,8 @@ ENGLISH = {
     "reach.caption": "Share of respondents reached by each set, with its interval.",
     "respondent_effects": "Multiplicative effects of respondent characteristics on preferences: {effects}.",
     "respondent_effects.judged": "Multiplicative effects of respondent characteristics on feature weights: {effects}.",
-    "respondent_effects.one": "a factor of {ratio} per unit of {column} for {of}",
-    "respondent_effects.label": "a factor of {ratio} for {label} relative to {first} ({column}) for {of}",
+    "respondent_effects.one": "{of} × {ratio} per unit of {column}",
+    "respondent_effects.label": "{of} × {ratio} for {label} relative to {first} ({column})",
     "respondent_effects.none": "No weight clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "respondent_effects.by": "Effects are changes in the log weight per unit of the column, with the other columns"
     " unchanged; for options, changes in the log of the option's share of the total worth.",

@@ -48,9 +48,9 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     learned = isinstance(aspects, bool | int | float | np.number | Tree)
     if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
         raise ArgumentError(
-            "Maximum likelihood requires known aspects, not ",
+            "Maximum likelihood requires known aspects; got ",
             "learned along a Tree" if isinstance(aspects, Tree) else Value("aspects", aspects),
-            ": ",
+            ". Use ",
             Value("aspects", "unique"),
             InPython(", a 0/1 matrix or table, or a mapping from labels to lists.", " or the file of a table."),
         )

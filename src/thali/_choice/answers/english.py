@@ -78,7 +78,7 @@ ENGLISH = {
     " respondents willing to pay for it, and what share would each product of a market have?",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
     "logit.population.prior": "The heterogeneity prior influences these results ({people} respondents, {tasks} tasks"
-    " each): with {setting}, half its size, sd[{name}] would be about {share} % smaller, the others less.",
+    " each): halving its size ({setting}) would make sd[{name}] about {share} % smaller, the others less.",
     "logit.population.money": "Population: means and standard deviations of amounts in units of {price}, and of the"
     " logarithm of the utility scale",
     "logit.individuals.money": "Individual amounts in units of {price}, and utility scales (posterior means)",

@@ -79,7 +79,7 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
     empty = np.argwhere(covariates.isna().to_numpy())
     if len(empty):
         line, column = covariates.index[empty[0, 0]], covariates.columns[empty[0, 1]]
-        more = f", as are {plural(len(empty) - 1, 'more cell')}" if len(empty) > 1 else ""
+        more = f" (and {plural(len(empty) - 1, 'more cell')})" if len(empty) > 1 else ""
         raise DataError(f"line {line} of {column!r} is empty{more}; fill cells in or remove their lines.")
 
 

@@ -46,9 +46,7 @@ def read(study: Study, terminal: Terminal, cores: int) -> None:
     try:
         found = what_was_read(study, terminal)
     except MemoryError:
-        raise DataError(
-            "The table needs too much memory; leave out the columns that the model does not need."
-        ) from None
+        raise DataError("The table does not fit into memory; remove columns that the model does not use.") from None
     study.write("reading", found)
 
 
@@ -116,7 +114,7 @@ def _copy_job(job: Path, copy: Path) -> None:
         except FileNotFoundError:  # the state was replaced meanwhile
             pass
         time.sleep(0.1)
-    raise DataError("Nothing was drawn yet; look again in a while.")
+    raise DataError("There are no draws yet; try again later.")
 
 
 def compare(study: Study, terminal: Terminal, cores: int) -> None:
@@ -253,12 +251,12 @@ def carried_out(what: str, do: Callable[[Study, Terminal, int], None], study: St
         except OSError as error:
             code, message = REFUSED, f"{error.filename or 'The file'}: {error.strerror or error}."
         except MemoryError:
-            code, message = REFUSED, "That needs more memory than there is; ask for fewer draws or chains."
+            code, message = REFUSED, "Not enough memory; use fewer draws or chains."
         except KeyboardInterrupt:
             code = _STOPPED
         except Exception:
             traceback.print_exc()
-            code, message = _BROKEN, "thali met an error of its own; the record of the run has the details."
+            code, message = _BROKEN, "thali met an internal error; see the log of the fit for details."
     return {"code": code, "message": message, "named": named, "warnings": shown}
 
 

@@ -29,8 +29,8 @@ OF_ASPECTS = (
     Compared("six shared aspects", "6", ()),
 )
 OF_GROUPS = (
-    Compared("Bradley-Terry-Luce alike in all groups", "common:unique", _BOTH),
-    Compared("Bradley-Terry-Luce by group", "free:unique", _BOTH),
+    Compared("Bradley-Terry-Luce with the same weights", "common:unique", _BOTH),
+    Compared("Bradley-Terry-Luce with weights by group", "free:unique", _BOTH),
     Compared("shared aspects with the same weights", "common", ()),
     Compared("shared aspects with weights by group", "free", ()),
     Compared("shared aspects with similar weights", "similar", ()),
@@ -80,7 +80,7 @@ def asked_to_compare(study: Study, run: str, names: Sequence[str], sensitivity: 
     """What is asked for to compare these models by what they predict, or by their evidence."""
     chosen = [each for each in candidates(study) if each.name in names]
     if not chosen:
-        raise ArgumentError(Argument("models"), " must have a tick at one model or more; got none.")
+        raise ArgumentError(Argument("models"), " must have at least one model selected; got none.")
     typed = _taken_over(study)
     if run == EVIDENCE and _kind(study) == SIMILARITIES:
         typed = {"sigma": "learned"} | typed  # which is not chosen by the same data

@@ -31,7 +31,7 @@ def label(name: str) -> str:
     Examples
     --------
     >>> label("draws")
-    'Draws of each chain'
+    'Draws per chain'
     """
     return TEXTS["labels"].get(name, name.replace("_", " ").capitalize())
 
@@ -104,8 +104,8 @@ def in_words(text: str, options: Iterable[Option]) -> str:
     Examples
     --------
     >>> from thali._model.options import CHOSEN
-    >>> in_words("The column of the loser, beside --chosen.", [CHOSEN])
-    'The column of the loser, beside “What was chosen”.'
+    >>> in_words("Column with the loser (with --chosen).", [CHOSEN])
+    'Column with the loser (with “Chosen option”).'
     """
     names = {option.word: option.name for option in options}
 
@@ -127,7 +127,7 @@ class AppWords(OptionWords):
     >>> from thali.errors import ArgumentError, Setting
     >>> from thali._model.options import DRAWS
     >>> ArgumentError("Set ", Setting("draws", 2000), ".").render(AppWords([DRAWS]))
-    'Set “Draws of each chain” = 2000.'
+    'Set “Draws per chain” = 2000.'
 
     Attributes
     ----------
@@ -184,8 +184,8 @@ def sentence_and_names(error: ThaliError, words: Words) -> tuple[str, list[str]]
     Examples
     --------
     >>> from thali.errors import Argument, ArgumentError
-    >>> sentence_and_names(ArgumentError(Argument("draws"), " must be a whole number; got 'x'."), AppWords([]))
-    ("“Draws of each chain” must be a whole number; got 'x'.", ['draws'])
+    >>> sentence_and_names(ArgumentError(Argument("draws"), " must be an integer; got 'x'."), AppWords([]))
+    ("“Draws per chain” must be an integer; got 'x'.", ['draws'])
     """
     own = words if isinstance(words, AppWords) else AppWords([])
     own.named.clear()  # of messages before

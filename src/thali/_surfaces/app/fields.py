@@ -210,7 +210,7 @@ def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) 
             text = ""
         if option.to == FEATURES and text and not _is_known(option, text):
             raise ArgumentError(
-                Argument(option.name), f" must be a choice of its list or a whole number; got {text!r}."
+                Argument(option.name), f" must be one of the listed values or an integer; got {text!r}."
             )
         if text and not (option.name == "method" and text == spec.methods[0]):
             found[option.word] = typed = _typed(option, text)
@@ -232,7 +232,7 @@ def _typed(option: Option, text: str) -> Any:
         try:
             return option.type(text.replace(",", "") if option.type is int else text)
         except ValueError:
-            what = "a whole number" if option.type is int else "a number"
+            what = "an integer" if option.type is int else "a number"
             raise ArgumentError(Argument(option.name), f" must be {what}; got {text!r}.") from None
     if option.several:
         return [line.strip() for line in text.splitlines() if line.strip()]

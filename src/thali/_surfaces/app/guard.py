@@ -97,13 +97,13 @@ class Guard:
         """Why the request is refused, whoever sends it."""
         host = headers.get("host", "")
         if not self._is_ours(host):
-            return 421, "This server does not go by that name."
+            return 421, "This server does not have that name."
         origin = headers.get("origin")
         if origin is not None and origin != f"http://{host}":
-            return 403, "Requests of other pages are refused."
+            return 403, "Requests from other pages are refused."
         if not _is_page(path):
             if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
-                return 403, "Requests of other pages are refused."
+                return 403, "Requests from other pages are refused."
         declared = headers.get("content-length", "0")
         if not declared.isdecimal() or int(declared) > most:
             return 413, _limit(most)
@@ -154,7 +154,7 @@ def _counted(receive: Receive, most: int) -> Receive:
 
 
 def _limit(most: int) -> str:
-    return f"That is more than {most >> 20} MB; leave out the columns that the model does not need."
+    return f"Larger than {most >> 20} MB; remove columns that the model does not use."
 
 
 # Connections that send no whole request are closed, whoever holds them, and there are only so many at once ------------

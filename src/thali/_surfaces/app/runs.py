@@ -206,7 +206,11 @@ def was_refused(study: Study) -> bool:
 def why_it_died(study: Study, name: str) -> str:
     """The last line that a table's child printed, where it left no end."""
     lines = study.log(name).splitlines()
-    return f"The table could not be read: {lines[-1]}" if lines else "The table could not be read in time or in memory."
+    return (
+        f"The table could not be read: {lines[-1]}"
+        if lines
+        else "The table could not be read within the time or memory limit."
+    )
 
 
 def _index(study: Study, name: str) -> dict[str, Any] | None:

@@ -74,7 +74,7 @@ def _needed() -> Iterator[None]:
         yield
     except ModuleNotFoundError as error:
         missing = str(error.name).partition(".")[0]
-        raise ArgumentError(f"The app needs {missing}: pip install 'thali[app]'.") from None
+        raise ArgumentError(f"The app requires {missing}; run pip install 'thali[app]'.") from None
 
 
 def _serve(app: Any, listening: socket.socket) -> None:
@@ -133,14 +133,17 @@ def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
     """Say where the app is."""
     if is_open:
         print(
-            f"WARNING: whoever reaches {host} over the network and knows the password can use this app, and what they\n"
-            "send is not encrypted; do so in networks that you trust alone.",
+            f"WARNING: anyone who can reach {host} over the network and knows the password can use this app,"
+            " and\ntraffic is not encrypted; use this only in networks you trust.",
             flush=True,
         )
         print(f"thali app: {_address(host, port)}\npassword: {key}")
     else:
         print(f"thali app: {_address(host, port, key)}")
-    print(f"Studies lie in {folder}. Ctrl-C ends the app; fits that run go on, and the next thali app shows them.")
+    print(
+        f"Studies are stored in {folder}. Ctrl-C closes the app; running fits continue, and the next thali app shows"
+        " them."
+    )
     sys.stdout.flush()
 
 

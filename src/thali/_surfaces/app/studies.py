@@ -94,7 +94,7 @@ class Study:
         except (OSError, ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or not _has_kinds(found, name):
-            raise DataError(f"The file '{self.path / name}.json' is damaged.")
+            raise DataError(f"The file '{self.path / name}.json' is damaged; restore it from a copy.")
         return found
 
     def write(self, name: str, content: dict[str, Any]) -> None:
@@ -134,16 +134,16 @@ class Study:
         """Its title, when it was made, and where the data are."""
         if found := self.read("study"):
             if not _FILE.fullmatch(str(found.get("file", "data.csv"))) or (self.path / "study.json").is_symlink():
-                raise DataError(f"The file '{self.path / 'study.json'}' is damaged.")
+                raise DataError(f"The file '{self.path / 'study.json'}' is damaged; restore it from a copy.")
             return found
-        raise DataError(f"The file '{self.path / 'study.json'}' is missing.")
+        raise DataError(f"The file '{self.path / 'study.json'}' is missing; restore it from a copy.")
 
     @property
     def data_name(self) -> str:
         """The data, as the command line names them from within the folder."""
         about = self.about
         if not isinstance(name := about.get("file") or about.get("dataset"), str):
-            raise DataError(f"The file '{self.path / 'study.json'}' names no data.")
+            raise DataError(f"The file '{self.path / 'study.json'}' does not name the data; restore it from a copy.")
         return name
 
     def files(self) -> dict[str, str]:
@@ -159,7 +159,7 @@ class Studies:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise DataError(f"Cannot make the folder '{folder}': {error.strerror}; name another one.") from None
+            raise DataError(f"Cannot create the folder '{folder}': {error.strerror}; choose another.") from None
 
     def all(self) -> list[Study]:
         """The latest first, those that are damaged too."""
@@ -196,7 +196,7 @@ class Studies:
             with contextlib.suppress(DataError):
                 if other.shown_title == shown != study.shown_title:
                     begun = other.about["created"][:16].replace("T", ", ")
-                    raise ArgumentError(name, f" must tell studies apart; {shown!r} is that of another, begun {begun}.")
+                    raise ArgumentError(name, f" must be unique; {shown!r} is the name of a study started {begun}.")
         study.write("study", {"data": about["title"], **about, "title": shown})
 
     def again(self, study: Study) -> Study:
@@ -217,7 +217,7 @@ class Studies:
         else:
             study.path.unlink(missing_ok=True)
         if os.path.lexists(study.path):
-            raise DataError(f"The folder '{study.path}' cannot be removed; remove it by hand.")
+            raise DataError(f"Cannot delete the folder '{study.path}'; delete it by hand.")
 
 
 def ending_of(name: str) -> str:

@@ -321,7 +321,7 @@ Title = Annotated[
     str,
     typer.Option(metavar="TEXT", help="Title of the report.", show_default="the question it answers"),
 ]
-Author = Annotated[str, typer.Option(metavar="TEXT", help="Author of the report.", show_default="nobody")]
+Author = Annotated[str, typer.Option(metavar="TEXT", help="Author of the report.", show_default="none")]
 Question = Annotated[
     str,
     typer.Option(metavar="TEXT", help="Research question, in your words.", show_default="the question of the model"),
