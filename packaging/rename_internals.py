@@ -121,6 +121,8 @@ def rename_module(root: Path, name: str, new: str) -> None:
                     after = re.sub(rf"\b{last}\b(?! as)", f"{new} as {last}", after)
                     lines[k] = before + importing + re.sub(rf"\b{last} as (?!{last}\b)", f"{new} as ", after)
         text = re.sub(rf"\b{re.escape(name)}\b", f"{package}.{new}", "".join(lines))
+        short = name.removeprefix("thali._")  # as tables of places name it
+        text = text.replace(f'"{short}:', f'"{short.rpartition(".")[0]}.{new}:')
         path.write_text(text, "utf-8")
     file = root.joinpath("src", *name.split("."))
     for suffix in (".py", ".pyi"):

@@ -72,7 +72,7 @@ def test_a_target_in_a_frame_is_matched_by_label():
     assert estimate.variance_accounted_for(pd.DataFrame(DRINKS)) == pytest.approx(of_itself)  # labels 0, 1, 2
     frame = pd.DataFrame(DRINKS[np.ix_(swapped, swapped)], swapped, swapped)
     assert estimate.variance_accounted_for(frame) == pytest.approx(of_itself)
-    with refused(ArgumentError, "must hold numbers"):
+    with refused(ArgumentError, "must contain numbers"):
         estimate.variance_accounted_for([["a", "b", "c"]] * 3)
 
 
@@ -95,7 +95,7 @@ def test_names_of_features_survive_a_file(tmp_path):
         ({"sigma": 1e300}, ("sigma", "1e-100", "1e+100")),
         ({"sigma": -1.0}, ("sigma", "1e-100", "1e+100")),
         ({"alpha": -1.0}, ("alpha", "got -1.0")),
-        ({"weight_prior": (0.7, 1.0)}, ("weight_prior", "1 or more")),
+        ({"weight_prior": (0.7, 1.0)}, ("weight_prior", "1 for")),
         ({"weight_prior": (1.0, 0.0)}, ("rate", "weight_prior")),
         ({"weight_prior": 3.0}, ("weight_prior", "Gamma")),
         ({"constant": 2}, ("constant",)),

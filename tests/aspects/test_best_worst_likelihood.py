@@ -152,16 +152,16 @@ MISTAKES = [
     (
         "ibp",
         RANKING,
-        "Best and worst of 'a', 'b', 'c', 'd' were chosen, and with shared aspects this is for sets of three at most; "
-        "set aspects='unique' for sets of 4.",
+        "Best and worst of 'a', 'b', 'c', 'd' were chosen, but with shared aspects this is limited to sets of three; "
+        "set `aspects='unique'` for sets of 4.",
     ),
     (
         2,
         REVERSED,
-        "Best and worst of 'a', 'b', 'c', 'd' were chosen, and with shared aspects this is for sets of three at most; "
-        "set aspects='unique' for sets of 4.",
+        "Best and worst of 'a', 'b', 'c', 'd' were chosen, but with shared aspects this is limited to sets of three; "
+        "set `aspects='unique'` for sets of 4.",
     ),
-    ("unique", "maxdiff", "best_worst must be one of 'ranking', 'reversed'; got 'maxdiff'."),
+    ("unique", "maxdiff", "`best_worst` must be one of 'ranking', 'reversed'; got 'maxdiff'."),
 ]
 
 
@@ -182,5 +182,5 @@ def test_larger_sets_are_refused_by_ranking_and_three_by_differences_with_shared
     th.EliminationByAspects("ibp").prepare(three)
     with refused(DataError, "aspects='unique'", "best_worst='ranking'"):
         th.EliminationByAspects("ibp", best_worst="reversed").fit(three)
-    with refused(DataError, "for paired comparisons"):
+    with refused(DataError, "paired comparisons"):
         th.EliminationByAspects("unique", method="laplace").fit(best_worst(FOUR, "abcd"))

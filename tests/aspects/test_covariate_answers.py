@@ -73,7 +73,7 @@ def test_predictions_are_for_given_covariates(tied):
     tie = posterior["tie"].values
     r = tie * np.sqrt(lifted * (1 - lifted))
     assert model.predict_outcomes(pairs, given).loc[0, "p_tie"] == pytest.approx((r / (1 + r)).mean())
-    for bad, wrong in (({"x": 1}, ("'x'", "'order'", "'longer'")), (3, ("covariates", "a mapping"))):
+    for bad, wrong in (({"x": 1}, ("'x'", "'order'", "'longer'")), (3, ("covariates", "must map"))):
         with refused(ArgumentError, *wrong):
             model.predict_proba(pairs, covariates=bad)
     with refused(ArgumentError, "of two options"):

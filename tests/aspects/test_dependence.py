@@ -428,7 +428,7 @@ MADE = {  # data, what is asked for, method: what is made of people, by what
     "few people": (lambda: comparisons(people=5), None, "laplace", (ADJUSTED, SCORES)),
     "chains": (comparisons, None, "mcmc", (INDEPENDENT, "")),
     "chains, asked": (comparisons, "adjusted", "mcmc", (ADJUSTED, POWER)),
-    "one person": (lambda: comparisons(people=1), None, "laplace", (INDEPENDENT, "")),
+    "one respondent": (lambda: comparisons(people=1), None, "laplace", (INDEPENDENT, "")),
     "one answer each": (once, None, "laplace", (INDEPENDENT, "")),
     "one answer each, asked": (once, "adjusted", "laplace", (INDEPENDENT, "")),
     "few answered twice": (mostly_once, None, "laplace", (INDEPENDENT, "")),
@@ -470,7 +470,7 @@ def test_a_person_with_all_ties_counts_where_ties_do():
 
 SAID = {
     "one answer each": (once, ("10 respondents", "once")),
-    "one person": (lambda: comparisons(people=1), ("12 answers", "one respondent")),
+    "one respondent": (lambda: comparisons(people=1), ("12 answers", "one respondent")),
 }
 
 
@@ -495,16 +495,16 @@ def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
 REFUSED = {
     "another word": (comparisons, {"people": "clustered"}, ("people", "None, 'independent', 'adjusted'")),
     "nobody known": (unknown, {"people": "adjusted"}, ("people='adjusted'", "the respondent")),
-    "one person": (
+    "one respondent": (
         lambda: comparisons(people=1),
         {"people": "adjusted"},
-        ("one person", "people='adjusted'"),
+        ("one respondent", "people='adjusted'"),
     ),
     "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, ("the respondent",)),
-    "one person, individuals": (
+    "one respondent, individuals": (
         lambda: comparisons(people=1),
         {"people": th.people.Individuals()},
-        ("one person",),
+        ("one respondent",),
     ),
     "groups, individuals": (
         lambda: {"A": comparisons(), "B": comparisons(seed=1)},
@@ -555,7 +555,7 @@ def test_the_convergence_check_says_how_many_times_too_narrow(tmp_path):
     model = laplace(data, people="independent")
     found, convergence = dependence_of(model), model.convergence()
     assert not convergence.good and f"{np.sqrt(found.effect):.2g} times too narrow" in str(convergence)
-    assert "people='adjusted' or people=Individuals()." in str(convergence)
+    assert "`people='adjusted'` or `people=Individuals()`" in str(convergence)
     assert model.findings()["independence"].good is False and model.findings()["convergence"].good == convergence.agrees
     adjusted = laplace(data)
     assert adjusted.convergence().people is None and adjusted.findings()["independence"].good is True

@@ -72,5 +72,5 @@ def test_no_feature_at_all_gives_an_empty_table():
 
 @pytest.mark.parametrize("probability", [-0.1, 1.1, math.nan])
 def test_a_probability_outside_its_range_is_refused(small, probability):
-    with refused(ArgumentError, "between 0 and 1"):
+    with refused(ArgumentError, "be in (0, 1)"):
         model_of(small[2]).features(min_probability=probability)

@@ -96,7 +96,7 @@ def test_options_are_named_in_the_words_of_the_place():
     found.sigma_scores_ = [0.0] * 4
     shown, python = (" ".join(found.findings()["parameters"].sentences(words)) for words in (Shown(), PYTHON))
     said(shown, "0.1, chosen from 4 values", "(WEIGHT_PRIOR)", "SIGMA sets another", "SIGMA learned")
-    assert "(weight_prior)" in python and "SIGMA" not in python
+    assert "(`weight_prior`)" in python and "SIGMA" not in python
 
 
 def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named():

@@ -139,8 +139,8 @@ def test_where_groups_are_alike_the_likeliest_difference_is_named():
     ("setting", "sentence"),
     [
         ({"kind": "jointmap"}, ("kind", "'expectation'", "got 'jointmap'")),
-        ({"random_seed": "x"}, ("random_seed", "0 or more", "got 'x'")),
-        ({"cores": 0}, ("cores", "1 or more", "got 0")),
+        ({"random_seed": "x"}, ("random_seed", "0; got 'x'", "got 'x'")),
+        ({"cores": 0}, ("cores", "1; got 0", "got 0")),
     ],
 )
 def test_a_setting_that_cannot_be_used_is_refused_at_once(setting, sentence):

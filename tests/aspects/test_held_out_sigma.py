@@ -100,6 +100,6 @@ def test_the_prior_of_the_weights_follows_the_scale(uncompiled):
 
 @pytest.mark.fit
 def test_time_that_is_over_while_sigma_is_chosen():
-    with a_second_a_look() as looks, refused(ArgumentError, "max_time=2.5", "or give sigma"):
+    with a_second_a_look() as looks, refused(ArgumentError, "max_time=2.5", "or give `sigma`"):
         th.AdditiveClustering().fit(TABLE, max_time=2.5, **RUN)
     assert len(looks) < 10  # it did not choose to the end

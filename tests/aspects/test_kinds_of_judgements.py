@@ -166,7 +166,7 @@ def test_covariates_of_options_change_worths():
     assert min(of_kinds) <= model.predict_proba([("a", "c")])[0] <= max(of_kinds)
     with refused(ArgumentError, "'order'"):
         model.predict_proba([("a", "b")], covariates={"order": 1})
-    with refused(ArgumentError, "and known already"):
+    with refused(ArgumentError, "are already"):
         model.predict_proba([("a", "b")], covariates={"price": 1})
 
 

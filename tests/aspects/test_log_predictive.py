@@ -98,7 +98,7 @@ def test_bad_input():
     model = th.EliminationByAspects("unique").fit(random_answers(3, 3, 4, seed=1), **RUN)
     with refused(ArgumentError, "got list", "from_comparisons"):
         model.log_predictive([("a", "b")])
-    with refused(DataError, "who made them"):
+    with refused(DataError, "column of respondents"):
         model.log_predictive(random_choices(3, (2,), 1))
     with refused(ArgumentError, "of the data"):
         model.log_predictive(th.Choices.from_comparisons(answered([("p", "a", "z", "z")])))
@@ -137,7 +137,7 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
         assert not np.allclose(together["two"], tasks["two"])
         assert table["together_difference"].max() == 0.0
         notes = [str(note) for each in th.findings(table) for note in each.notes]
-        assert "Joint prediction of all choices of a respondent is best for" in " ".join(notes)
+        assert "All choices of a respondent are jointly predicted best by" in " ".join(notes)
     again = th.compare(models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings)
     assert again.equals(table)
 

@@ -104,7 +104,7 @@ def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group():
 @pytest.mark.fit
 def test_a_prior_joined_with_a_likelihood_is_of_one_group():
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination())
-    with refused(ThaliError, "group of people"):
+    with refused(ThaliError, "one group"):
         model.prepare({"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}, draws=1, tune=0)
 
 
@@ -113,12 +113,12 @@ def test_groups_have_covariates_and_worst_ones_in_common():
     described, labels = with_values(with_ties(random_comparisons(3, 1), 1), 1, seed=1), ("0", "1", "2")
     for other, said in (
         (random_comparisons(3, 2), ("same covariates", "'a' has 'x0'", "'b' none")),
-        (with_values(random_comparisons(4, 2), 1, seed=1), ("same labels in one order",)),
+        (with_values(random_comparisons(4, 2), 1, seed=1), ("same labels in the same order",)),
     ):
         with refused(ThaliError, *said):
             GroupedData({"a": described, "b": other})
     best, one = random_answers(4, [4], 2, seed=1), th.Choices.from_comparisons(random_comparisons(4, 1))
-    with refused(ThaliError, "best and worst"):
+    with refused(ThaliError, "best-worst"):
         th.EliminationByAspects("unique", people=th.people.Groups()).prepare({"a": best, "b": one}, draws=1, tune=0)
     assert described.labels == labels
 

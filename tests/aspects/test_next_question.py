@@ -177,7 +177,7 @@ def test_triplets_that_are_asked_next(link, uncompiled):
         ({"goal": {"aspect": ["tee"]}}, ("goal", "'tee'", "'tea'?")),
         ({"among": ["tea"]}, ("2 different", "only 1")),
         ({"among": "tea"}, ("among", "got 'tea'")),
-        ({"n": 0}, ("n must", "whole number")),
+        ({"n": 0}, ("`n` must", "be an integer")),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked, facts):

@@ -160,7 +160,7 @@ def test_checks_of_right_likelihoods(likelihood, capsys):
     assert [c.check for c in found.checks] == ["naive"] * naive + ["exact"] * 3 + ["joint"]
     assert [c.result for c in found.checks] == ["right"] * (naive + 3) + ["not run"]
     printed = capsys.readouterr().out
-    assert printed.startswith("check  what was compared") and "births and deaths" in printed
+    assert printed.startswith("check  comparison") and "births and deaths" in printed
     assert "joint: give Custom a function" in printed
 
 
@@ -176,7 +176,7 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
     assert set(by_name) == {"naive", "exact"}
     assert "of_pair and of_option and log_likelihood" in by_name["naive"].words
     assert float(by_name["naive"].error) > 1e-3 and float(by_name["exact"].error) > 1e-6
-    assert by_name["exact"].words.endswith("|pi P - pi| should be 0.")
+    assert by_name["exact"].words.endswith("but should be 0.")
     assert by_name["naive"].words in capsys.readouterr().out
     with refused(ArgumentError, "testing.check"):
         fit(wrong)
@@ -294,10 +294,10 @@ def hits(data, features, weights):
         (lambda data, features, weights: -math.inf, ("returned -inf", "or a lapse")),
         (hits, ("ValueError", "5 options", "0 features")),
         (lambda data, features, weights: data.absent, ("AttributeError", "absent")),
-        (writes, ("writes to its arguments",)),
+        (writes, ("modifies its arguments",)),
         (writes_to_data, ("data.rating",)),
-        (lambda data, features, weights: len({1: 2, "a": 3}) * 1.0, ("compiled by numba",)),
-        (lambda data, features, weights: 1.0 * len(features) ** 60, ("when compiled and", "in Python")),
+        (lambda data, features, weights: len({1: 2, "a": 3}) * 1.0, ("compile",)),
+        (lambda data, features, weights: 1.0 * len(features) ** 60, ("when compiled", "in Python")),
     ],
 )
 def test_a_function_that_cannot_be_used(function, message):
@@ -322,7 +322,7 @@ class Nameless(NamedTuple):
         (np.zeros(3), ("NamedTuple", "got ndarray")),
         (th.PairedComparisons([[0, 1], [1, 0]]), ("NamedTuple", "got PairedComparisons")),
         (Nameless(np.zeros(3)), ("`labels`",)),
-        (Tastes(np.zeros(2), np.zeros((2, 2)), ("tea", "tea")), ("each differently",)),
+        (Tastes(np.zeros(2), np.zeros((2, 2)), ("tea", "tea")), ("least one",)),
         (Tastes("x", np.zeros((2, 2)), ("tea", "milk")), ("got str",)),
         (Tastes([[1.0], [1.0, 2.0]], np.zeros((2, 2)), ("tea", "milk")), ("or an array",)),
     ],
@@ -336,7 +336,7 @@ def test_data_that_cannot_be_used(data, message):
 def test_what_is_not_for_a_likelihood_of_ones_own():
     with refused(ArgumentError, "check", "got Elimination"):
         check(th.likelihoods.Elimination(), tastes())
-    with refused(ArgumentError, "two options or more"):
+    with refused(ArgumentError, "two options"):
         check(TASTE, Tastes(np.zeros(1), np.zeros((1, 1)), ("tea",)))
 
 

@@ -110,7 +110,7 @@ def test_what_a_fitted_model_answers(example, model, tmp_path):
     assert [t.get_text() for t in th.plots.features(model).get_yticklabels()] == list(data.labels)
     assert len(th.plots.trace(model)) == 3
     for ask in (lambda: model.predict_proba([("bank", "loan")]), model.ranks, model.check, model.unique_weights):
-        with refused(ArgumentError, "of your own"):
+        with refused(ArgumentError, "does not know"):
             ask()
     with refused(ThaliError, "plots.choice_probabilities"):
         th.plots.choice_probabilities(model)

@@ -193,7 +193,7 @@ def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     assert again.summary().equals(model.summary())
-    with refused(ArgumentError, "not hold functions"):
+    with refused(ArgumentError, "not contain functions"):
         again.predict()
 
 
@@ -263,15 +263,15 @@ def test_a_parameter_that_simulate_uses_otherwise_is_found(capsys):
 
 
 BAD = [
-    (lambda: Custom(log_likelihood, parameters=["base"]), ("parameters", "a mapping")),
+    (lambda: Custom(log_likelihood, parameters=["base"]), ("parameters", "must map")),
     (lambda: Custom(log_likelihood, parameters={"base": 1.0}), ("'base'", "Normal, HalfNormal, LogNormal, Gamma or")),
-    (lambda: Custom(log_likelihood, parameters={"base": None}), ("None beside log_prior", "got None")),
+    (lambda: Custom(log_likelihood, parameters={"base": None}), ("None with log_prior", "got None")),
     (lambda: Custom(log_likelihood, parameters={"alpha": Normal()}), ("'alpha'",)),
-    (lambda: Custom(log_likelihood, log_prior=flat), ("log_prior", "there are none")),
+    (lambda: Custom(log_likelihood, log_prior=flat), ("log_prior", "there are no")),
     (lambda: Custom(log_likelihood, predict=flat), ("predict", "(data, features, weights)")),
-    (lambda: Normal(0, 0), ("sd", "above 0")),
+    (lambda: Normal(0, 0), ("sd", "got 0")),
     (lambda: Normal(math.nan), ("mean", "finite number", "got nan")),
-    (lambda: Beta(0.1, 1), ("Beta distribution", "0.5 or more", "got 0.1")),
+    (lambda: Beta(0.1, 1), ("Beta distribution", "0.5; got 0.1", "got 0.1")),
     (lambda: HalfNormal(0), ("sd", "standard deviation")),
     (lambda: LogNormal(math.inf), ("mean", "finite number")),
     (lambda: Gamma(-1), ("shape", "Gamma distribution")),

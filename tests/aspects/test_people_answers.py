@@ -166,7 +166,7 @@ def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypat
     assert len(table) == 3 and table.attrs["sets"] == 6 and set(table["members"][0]) <= set(OPTIONS)
     pd.testing.assert_frame_equal(table, model.reach(2, top=3))  # the same seed, the same intervals
     assert all("milk" not in members for members in model.reach(2, none="milk")["members"])
-    with refused(ArgumentError, "size", "below 3"):
+    with refused(ArgumentError, "size", "got 3"):
         model.reach(3, none="milk")
     with refused(ArgumentError, "'mlik'", "'milk'"):
         model.reach(2, none="mlik")
@@ -284,7 +284,7 @@ def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
     assert table.index.names == ["group", "option"] and len(table) == 12
     wanted = np.mean([scores_by_hand(UNIQUE[draw, 1], 2) for draw in range(DRAWS)], axis=0)
     np.testing.assert_allclose(table.loc["p1", "score"], wanted, rtol=1e-10)
-    with refused(ArgumentError, "by needs"):
+    with refused(ArgumentError, "`by` requires"):
         model.scores({"p0": 1})
 
 
@@ -321,7 +321,7 @@ def test_intervals_of_scores_are_of_the_population():
 @pytest.mark.parametrize(
     ("by", "said"),
     [
-        ([1, 2, 3], ("by must", "segments")),
+        ([1, 2, 3], ("`by` must", "segments")),
         ({"p0": 1, "p1": 2}, ("'p2'",)),
         ({"p0": 1, "p1": None, "p2": 1}, ("by", "'p1'")),
     ],

@@ -255,7 +255,7 @@ def test_one_group_of_close_options():
     prior, state = PhylogeneticBuffet(close).compiled(4), empty_state(4, 4)
     assert 2 <= operations.draw_pattern(prior, np.random.default_rng(0), state, 2, 2, 3) <= 3
     many = th.Tree.from_groups({"all": [str(k) for k in range(30)]}, 1e-6)
-    with refused(DataError, "above the leaves"):
+    with refused(DataError, "to the leaves"):
         PhylogeneticBuffet(many).compiled(30)
 
 

@@ -83,7 +83,7 @@ def test_given_matrix():
     given = Given([[1, 0], [1, 1]])
     assert given.log_prob([[1, 0], [1, 1]], 1.0) == 0.0
     assert given.log_prob([[1, 1], [1, 1]], 1.0) == -np.inf
-    with refused(ArgumentError, "0 and 1", "(2, 2)"):
+    with refused(ArgumentError, "be a 0/1", "(2, 2)"):
         Given([[1, 2], [0, 1]])
     with refused(ArgumentError, "(2,)"):
         Given([1, 0])

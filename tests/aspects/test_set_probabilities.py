@@ -110,7 +110,7 @@ def test_thirty_options_are_no_trouble_and_a_full_lattice_is_refused():
         (lambda: elimination_probabilities(["a", "b"], FOUR, {"ab": 1.0, "a": 1.0}), ("'bc'",)),
         (lambda: elimination_probabilities(["a", "b"], FOUR, {**WEIGHTS, "a": -1.0}), ("got -1.0",)),
         (lambda: elimination_probabilities(["a", "b"], FOUR, WEIGHTS, lapse=2.0), ("lapse",)),
-        (lambda: elimination_probabilities([], FOUR, WEIGHTS), ("at least one option",)),
+        (lambda: elimination_probabilities([], FOUR, WEIGHTS), ("at least one",)),
     ],
 )
 def test_bad_arguments(call, sentence):

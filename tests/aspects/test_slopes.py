@@ -241,7 +241,7 @@ def test_columns_that_cannot_be_used_are_refused_before_anything_is_drawn(given,
 
 def test_a_mapping_of_people_says_nothing_of_them():
     model = th.EliminationByAspects(people=th.people.Individuals(by=["age"]))
-    with refused(DataError, "say nothing of people"):
+    with refused(DataError, "no respondent columns"):
         model.prepare(compared_by_known().by_respondent())
 
 
@@ -250,9 +250,9 @@ def test_effects_are_refused_without_columns():
     model.posterior_ = with_draws()[0].posterior_.copy()
     change_drawn(model.posterior_, lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"))
     model.fitted_to_ = "answers of people"
-    with refused(ArgumentError, "models with by"):
+    with refused(ArgumentError, "model with `by`"):
         model.respondent_effects()
-    with refused(ArgumentError, "leave it out"):
+    with refused(ArgumentError, "remove it"):
         model.predict_proba([("tea", "milk")], respondent={"age": 3})
 
 

@@ -40,9 +40,9 @@ def test_outcomes_are_predicted(model):
     assert list(table.columns) == ["a", "b", "p_a", "p_tie", "p_b"]
     np.testing.assert_allclose(table[["p_a", "p_tie", "p_b"]].sum(axis=1), 1.0)
     np.testing.assert_allclose(table.loc[0, ["p_a", "p_tie", "p_b"]], table.loc[1, ["p_b", "p_tie", "p_a"]])
-    with refused(ArgumentError, "of larger sets"):
+    with refused(ArgumentError, "of labels"):
         model.predict_outcomes([("0", "1", "2")])
-    with refused(ArgumentError, "knows no ties"):
+    with refused(ArgumentError, "not include ties"):
         fitted(ties="half").predict_outcomes([("0", "1")])
 
 

@@ -56,7 +56,7 @@ def with_entry(value, dtype=float):
 BAD = [
     (with_entry(np.nan), Y, ("row 3", "column 1")),
     (with_entry(-np.inf), Y, ("row 3", "column 1")),
-    (X * [[np.nan, 1.0]], Y, ("column 0", "11 further")),
+    (X * [[np.nan, 1.0]], Y, ("column 0", "11 more")),
     (FRAME.assign(height=[None] + [1.0] * 11), Y, ("row 0", "column 'height'")),
     (FRAME.assign(height=pd.array([pd.NA] + [1] * 11, "Int64")), Y, ("row 0", "column 'height'")),
     (FRAME.assign(height=["tall"] * 12), Y, ("Row 0", "column 'height'", "'tall'")),
@@ -71,16 +71,16 @@ BAD = [
     (X, Y[:11], ("12 rows", "11 labels")),
     (X, None, ("but the target",)),
     (X, np.zeros((12, 2)), ("got shape", "(12, 2)")),
-    (X, [1] * 12, ("classifier needs two",)),
-    (X[:1], ["a"], ("y holds one class only, 'a'",)),
-    (X, ["a", 1] * 6, ("'a'", "(number); make them")),
+    (X, [1] * 12, ("classifier requires at",)),
+    (X[:1], ["a"], ("only one class, 'a'",)),
+    (X, ["a", 1] * 6, ("'a'", "number); convert them")),
     (X, [True, 2] * 6, ("type, True (boolean)",)),
     (X, ["a", None] * 6, ("row 1",)),
     (X, pd.array(["a", pd.NA] * 6, "string"), ("row 1",)),
     (X, [0, np.nan] * 6, ("row 1",)),
     (X, [0, np.inf] * 6, ("Input y contains infinity",)),
     (X, X[:, 0], ("row 0",)),
-    (X, [{1}, {2}] * 6, ("strings, whole numbers",)),
+    (X, [{1}, {2}] * 6, ("strings, integers",)),
     (X, Y + 1j, ("data not supported",)),
 ]
 
@@ -98,7 +98,7 @@ def test_bad_input(covariates, labels, facts):
 def test_sparse_matrices_are_refused():
     from scipy.sparse import csr_matrix
 
-    with refused(DataError, "expected, which takes"):
+    with refused(DataError, "one, which takes"):
         plackett_luce().fit(csr_matrix(X), Y)
     with refused(DataError, "which takes 80 GB; pass"):
         plackett_luce().fit(csr_matrix((10**6, 10**4)), np.arange(10**6) % 2)
@@ -204,7 +204,7 @@ def test_score_is_the_share_of_right_labels():
     assert model.score(X, Y) == right.mean() and model.score(X, Y.tolist()) == right.mean()
     weight = np.arange(12)
     assert model.score(X, Y, sample_weight=weight) == pytest.approx((right * weight).sum() / weight.sum())
-    with refused(DataError, "12 rows and y has shape (3,)"):
+    with refused(DataError, "12 rows but y has shape (3,)"):
         model.score(X, Y[:3])
 
 

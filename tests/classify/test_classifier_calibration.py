@@ -112,7 +112,7 @@ def test_what_cannot_be_compared():
         by_map().calibration(X, Y)
     with refused(DataError, "'never'", "'no'", "'perhaps'", "'yes'"):
         model.calibration(X[:2], ["no", "never"])
-    with refused(DataError, "400 rows and y has 399 labels"):
+    with refused(DataError, "400 rows but y has 399 labels"):
         model.calibration(X, Y[:-1])
     with refused(ArgumentError, "bins", "got 1"):
         model.calibration(X, Y, 1)

@@ -106,11 +106,11 @@ def test_bad_blocks():
         by_map().fit(BLOCKS, da.from_array(Y)[da.from_array(X)[:, 0] > 5.0])
     with refused(DataError, "'polya-gamma'", "'map'"):
         th.SparseMultinomialLogit(method="polya-gamma").fit(BLOCKS, Y)
-    with refused(ArgumentError, "thin belongs to"):
+    with refused(ArgumentError, "`thin` requires"):
         th.SparseMultinomialLogit(method="variational", thin=2).fit(BLOCKS, Y)
     with refused(ArgumentError, "class_weight"):
         by_map(class_weight="balanced").fit(BLOCKS, Y)
-    with refused(DataError, "400 rows and y has 399 labels"):
+    with refused(DataError, "400 rows but y has 399 labels"):
         by_map().fit(BLOCKS, Y[:-1])
     spoilt = X.copy()
     spoilt[307, 1] = np.nan

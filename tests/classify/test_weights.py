@@ -68,7 +68,7 @@ def test_weights_need_not_be_whole(name):
 
 
 def test_draws_of_plackett_luce_regression_want_whole_weights():
-    with refused(DataError, "variable for each"):
+    with refused(DataError, "variable per copy"):
         clone(MODELS["gibbs"]).fit(X, Y, sample_weight=np.full(40, 0.5))
 
 
@@ -136,7 +136,7 @@ BAD = [
     (np.ones(39), ("40 rows", "got shape", "(39,)")),
     (np.ones((40, 2)), ("got shape (40, 2)",)),
     (["many"] * 40, ("sample_weight",)),
-    ((Y != "b") * 1.0, ("class 'b'", "0 only", "above 0")),
+    ((Y != "b") * 1.0, ("class 'b'", "weight 0", "positive weight")),
 ]
 
 
@@ -158,7 +158,7 @@ def test_bad_weights(weight, facts):
 def test_bad_class_weights(given, facts):
     with refused(ArgumentError, *facts):
         small(class_weight=given).fit(X, Y)
-    with refused(DataError, "class 'a'", "0 only"):
+    with refused(DataError, "class 'a'", "weight 0"):
         small(class_weight={"a": 0}).fit(X, Y)
 
 

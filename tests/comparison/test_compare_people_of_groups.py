@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.problems import random_similarities
+from helpers.problems import random_comparisons, random_similarities
 from helpers.sentences import refused
 from helpers.set_problems import random_choices
 from helpers.short_comparisons import sentences
@@ -13,7 +13,6 @@ from thali._comparison.choices import ChoicesOutOfSets, Choosers
 from thali._comparison.pairs import ObjectPairs
 from thali._comparison.splitter import Grouped
 from thali._data.groups import GroupedData
-from thali._data.pairs.parts import of_respondents
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "cores": 1, "random_seed": 1, "progressbar": False}
@@ -114,11 +113,7 @@ def test_a_model_of_somebody_else_gives_the_model_of_each_group():
         (answered(3), {"leave_out": "respondent"}, ("'m'",)),
         (answered(4), {"leave_out": "respondent", "hold_out": 3}, ("leaves a group",)),
         ({"a": random_similarities(2, 1), "b": random_similarities(3, 1)}, {}, ("'a'",)),
-        (
-            GroupedData(answered()).mapped(lambda each: of_respondents(each, np.arange(4))),
-            {"leave_out": "task"},
-            ("pair",),
-        ),
+        ({"a": random_comparisons(3, 1), "b": random_comparisons(3, 2)}, {"leave_out": "task"}, ("pair",)),
     ],
 )
 def test_what_cannot_be_left_out(data, settings, said):

@@ -12,7 +12,6 @@ from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
 from thali._aspects.populations.kinds import KindChain, build_kind_task
-from thali._data.answers import OUTCOMES, given_answers
 
 
 def answered(rows, labels=None):
@@ -125,16 +124,21 @@ class Asked:
     """The questions that everybody answers again, with a row of `People` for each possible answer."""
 
     def __init__(self, of_task, data):
-        given = given_answers(data)
-        question_of = np.arange(of_task.people.place.size) // OUTCOMES if hasattr(data, "wins") else data.set_of
-        self.asked, row = np.unique(np.column_stack([given.respondent, given.question]), axis=0, return_inverse=True)
-        self.times = np.bincount(row.ravel(), given.times).astype(int)
+        if hasattr(data, "wins"):
+            known = data.cells.answers
+            people, asked, times = known.respondent, known.pair, known.wins + known.losses + known.tied
+            question_of = np.arange(of_task.people.place.size) // 3  # one, the other or a tie
+        else:
+            people, asked, times = data.respondent, data.set_of[data.choice], data.times
+            question_of = data.set_of
+        self.asked, row = np.unique(np.column_stack([people, asked]), axis=0, return_inverse=True)
+        self.times = np.bincount(row.ravel(), times).astype(int)
         if has_worst(data):
             question_of = np.repeat(np.arange(data.n_sets), data.sizes * (data.sizes - 1))
         self.answers = [np.flatnonzero(question_of == question) for _, question in self.asked]
         self.people = of_task.people
         of_person = np.repeat(self.asked[:, 0], [len(each) for each in self.answers])
-        self.start = np.searchsorted(of_person, np.arange(len(given.respondents) + 1)).astype(np.int64)
+        self.start = np.searchsorted(of_person, np.arange(len(data.respondents) + 1)).astype(np.int64)
         self.answer = np.concatenate(self.answers).astype(np.int64)
         self.data = data
 

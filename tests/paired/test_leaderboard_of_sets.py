@@ -170,7 +170,7 @@ def test_boards_of_parts_of_rankings():
     ("frame", "how", "error", "facts"),
     [
         (wide(), {"period": "week"}, DataError, ("period",)),
-        (wide(), {"date": "respondent", "period": "week"}, ArgumentError, ("date says nothing",)),
+        (wide(), {"date": "respondent", "period": "week"}, ArgumentError, ("`date` does not",)),
         (wide(), {"judges": True, "judge_bias": True}, DataError, ("covariates of comparisons",)),
         (wide(), {"ranks": "x"}, ArgumentError, ("'ranks'",)),
         (
@@ -220,7 +220,7 @@ def test_what_choices_out_of_sets_do_not_have_is_said():
     described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
     for how, what in (({"covariates": ["longer"]}, "the covariates 'longer'"), ({"date": "day"}, "dates")):
         pairs = th.PairedComparisons.from_trials(described, **how)
-        with refused(DataError, "together with choices", what):
+        with refused(DataError, "merged with choices", what):
             th.leaderboard(wide(ROWS[:20]), ties="half", **QUIET).update(pairs, **QUIET)
 
 
@@ -249,7 +249,7 @@ def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     assert twice.data.n_answers == whole.data.n_answers and "10 answers with an identifier" in twice.note
     with refused(DataError, "10 answers", "'vote'"):
         new.update(table(ROWS[:10]))
-    with refused(DataError, "The table has"):
+    with refused(DataError, "the table has"):
         new.update(table(ROWS[:10])[:0])
 
 
@@ -257,7 +257,7 @@ def test_an_answer_is_known_or_not():
     frame = identified(ROWS).assign(row=range(4 * len(ROWS)))
     board = th.leaderboard(frame[:402], id="row", **QUIET)
     assert "2 answers with" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
-    with refused(DataError, "Rows 0", "2 belong", "'row'", "row 0"):
+    with refused(DataError, "rows 0", "2 belong", "'row'", "row 0"):
         board.update(frame[400:].reset_index(drop=True), **QUIET)
 
 

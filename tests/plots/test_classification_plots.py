@@ -61,7 +61,7 @@ def test_the_classes_that_are_predicted_most_are_shown():
     assert [ax.get_title() for ax in axes] == ["c0", "c2", "c4"]
     _, given = plt.subplots(1, 5)
     assert plots.calibration(model, X, y, axes=given) == list(given)
-    with refused(ArgumentError, "`axes`", "5, one", "got 4"):
+    with refused(ArgumentError, "`axes`", "5); got", "got 4"):
         plots.calibration(model, X, y, axes=given[:4])
     with refused(ArgumentError, "`max_classes`", "1"):
         plots.calibration(model, X, y, max_classes=0)

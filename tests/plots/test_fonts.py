@@ -49,7 +49,7 @@ def test_what_no_font_has_is_a_box_and_said_once():
         ax.figure.canvas.draw()
         th.plots.tree(tree)  # another picture with the same characters
     (sentence,) = [str(each.message) for each in said]
-    assert sentence.startswith(f"No installed font has some characters of the labels ({NOWHERE}), so that pictures")
+    assert sentence.startswith(f"No installed font has some characters of the labels ({NOWHERE}), so pictures")
     assert issubclass(said[0].category, DataWarning)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == ["tea□", "milk", "coffee", "water"]
     assert "g□" in {text.get_text() for text in ax.texts}
@@ -64,7 +64,7 @@ def test_the_sentence_names_a_font(letter, font, monkeypatch):
     find_fonts(monkeypatch, [])
     with pytest.warns(DataWarning, match="No installed font") as said:
         ax = th.plots.tree(th.Tree.from_groups({"a": [f"tea {letter}", "milk"], "b": ["coffee", "water"]}))
-    assert f"({letter}), so that pictures show boxes in their place; install {font}" in str(said[0].message)
+    assert f"({letter}), so pictures show boxes instead; install {font}" in str(said[0].message)
     assert ax.get_yticklabels()[0].get_text() == "tea □"
 
 

@@ -45,10 +45,10 @@ def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
 
 
 def test_people_who_do_not_differ_are_not_drawn():
-    with pytest.raises(ArgumentError, match=r"individuals needs individual weights"):
+    with pytest.raises(ArgumentError, match=r"`plots.individuals` requires individual weights"):
         th.plots.individuals(of_people(compared(5), UNIQUE).of_group("p0"))
     rows = pd.MultiIndex.from_product([["p0", "p1"], ["a, b", "b, c"]], names=["respondent", "feature"])
-    with refused(ArgumentError, "draws shares of"):
+    with refused(ArgumentError, "individual shares of"):
         th.plots.individuals(pd.DataFrame({"mean": [0.3, 0.7, 0.4, 0.6]}, rows))
 
 

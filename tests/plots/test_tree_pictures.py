@@ -204,8 +204,8 @@ def test_a_model_is_drawn_as_the_tree_it_was_given():
     for model in (th.EliminationByAspects(tree), th.LatentFeatureModel(th.priors.PhylogeneticBuffet(tree), None)):
         np.testing.assert_array_equal(lines_of(th.plots.tree(model)), lines_of(th.plots.tree(tree)))
     for other, found in (
-        (th.EliminationByAspects(), "plots.tree draws a Tree, and this model was given none"),
-        ("tree", "plots.tree draws a Tree; got str."),
+        (th.EliminationByAspects(), "plots.tree requires a Tree, which this model does not"),
+        ("tree", "plots.tree requires a Tree; got str."),
     ):
         with pytest.raises(ArgumentError, match=found):
             th.plots.tree(other)

@@ -62,5 +62,5 @@ def test_no_overlap_is_not_usable_and_no_error():
 
 
 def test_interval_refuses_a_percentage():
-    with pytest.raises(ArgumentError, match="between 0 and 1; got 90"):
+    with pytest.raises(ArgumentError, match=r"be in \(0, 1\); got 90"):
         along_temperatures(BETA, normal_draws(), SWAPS, 0.0).interval(90)

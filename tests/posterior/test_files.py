@@ -123,7 +123,7 @@ def test_a_fault_at_any_byte_leaves_what_was_there(tmp_path, monkeypatch, broken
 def test_bad_places(tmp_path):
     with refused(DataError, "it is a"):
         atomic_write(tmp_path, b"")
-    with refused(DataError, "there is no", "absent'; make it"):
+    with refused(DataError, "does not", "exist; create it"):
         atomic_write(tmp_path / "absent" / "file", b"")
     with refused(DataError, "it is not"):
         atomic_write(_files.Path(os.devnull), b"")

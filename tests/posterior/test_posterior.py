@@ -192,7 +192,7 @@ def test_draws_that_are_appended_keep_their_owners():
 
 
 def test_no_draw_at_all_is_an_error():
-    with pytest.raises(DataError, match="no draw was kept"):
+    with pytest.raises(DataError, match="no draws were kept"):
         tree_of([chain(4, draws=0)], comparisons(4))
 
 
@@ -234,7 +234,7 @@ def test_a_failed_save_leaves_nothing(small, tmp_path, monkeypatch):
 def test_bad_places_to_save(small, tmp_path):
     with pytest.raises(DataError, match="is a folder"):
         save(small[2], tmp_path)
-    with pytest.raises(DataError, match="no folder"):
+    with pytest.raises(DataError, match="folder"):
         save(small[2], tmp_path / "absent" / "posterior.nc")
 
 
@@ -245,7 +245,7 @@ def test_bad_files_to_load(tmp_path):
         load(tmp_path / "absent.nc")
     for content in (b"", b"a,b\n1,2\n", b"\x89HDF\r\n\x1a\n" + bytes(100)):
         (tmp_path / "text.nc").write_bytes(content)
-        with refused(DataError, "is damaged, or", "verify=False"):
+        with refused(DataError, "is damaged or", "verify=False"):
             load(tmp_path / "text.nc")
         with refused(DataError, "not a posterior"):
             load(tmp_path / "text.nc", verify=False)
@@ -348,11 +348,11 @@ HOSTILE = {
     "half written": "was never written",
     "an attribute of texts": "has 65 parts",
     "one text often": "texts are longer than the file",
-    "objects": "holds neither numbers nor text",
-    "references": "holds neither numbers nor text",
-    "opaque": "holds neither numbers nor text",
-    "virtual": "lies in other files",
-    "external array": "lies in other files",
+    "objects": "contains neither numbers nor text",
+    "references": "contains neither numbers nor text",
+    "opaque": "contains neither numbers nor text",
+    "virtual": "is stored in other files",
+    "external array": "is stored in other files",
 }
 
 
@@ -376,7 +376,7 @@ def test_what_is_no_plain_array_of_this_file_is_not_read(small, tmp_path, how, s
             file.write(one * 1000)
     if sealed:
         path.write_bytes(path.read_bytes() + seal(path.read_bytes()))
-    with pytest.raises(DataError, match=f"is not a posterior that thali wrote: .*{said}"):
+    with pytest.raises(DataError, match=f"is not a posterior written by thali: .*{said}"):
         load(path, verify=sealed)
 
 

@@ -28,7 +28,7 @@ def skeleton():
 
 def test_one_more_shape(skeleton):
     reading = recognise(TABLE, shapes=(*SHAPES, skeleton.SHAPE))
-    assert (reading.kind, reading.shape) == (PAIRS, "table of verdicts")
+    assert (reading.kind, reading.shape) == (PAIRS, "table of decisions")
     data, sentence = reading.build()
     assert data == PairedComparisons([[0, 1, 0], [1, 0, 0], [1, 0, 0]], ["tea", "milk", "coffee"])
     said(sentence, "3 options", "2 pairs", "3 comparisons")

@@ -323,10 +323,10 @@ def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[M
         return []
     return [
         Message(
-            f"No task shows {shorten(named)}, so that there is no coefficient for it, and predictions refuse it. Of an "
-            "attribute named in ",
+            f"No task shows {shorten(named)}, so these levels have no coefficients and cannot be predicted. Attributes "
+            "named in ",
             Argument("linear"),
-            " they take any number.",
+            " accept any number.",
         )
     ]
 

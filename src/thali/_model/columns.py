@@ -1,5 +1,6 @@
 """The columns of the tables of findings: how each is headed, its unit, and which column holds its error."""
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from thali._described import without_empty
@@ -12,6 +13,7 @@ MONTE_CARLO = "monte_carlo"  # in attrs: whether errors that are called se are t
 _OF_DRAWS, _OF_DATA = "MC error", "std. error"
 _ERRORS = {"_mcse": _OF_DRAWS, "_se": _OF_DATA}
 _PLAIN = (str, int, float, tuple, list, dict)  # attrs that stay; tables among them belong to other findings
+_RANK = re.compile(r"p_([2-9]|\d\d+)")
 
 
 class Column(NamedTuple):
@@ -26,6 +28,14 @@ class Column(NamedTuple):
 PROBABILITY, WEIGHT = "probability", "of the total weight, or relative weight"
 COLUMNS = {
     "mean": Column(error="mcse_mean"),
+    "n_features": Column("features"),
+    "aic": Column("AIC"),
+    "bic": Column("BIC"),
+    "log_likelihood": Column("log-likelihood", "nats"),
+    "entropy_r2": Column("entropy R²"),
+    "std_error_independent": Column("if independent"),
+    "r_hat_respondents": Column("largest r_hat"),
+    "share_new": Column("new respondents"),
     "probability": Column(unit=PROBABILITY, error="mcse"),
     "mcse": Column(_OF_DRAWS),
     "mcse_mean": Column(_OF_DRAWS),
@@ -51,12 +61,12 @@ COLUMNS = {
     "wtp": Column("amount", "units of the price", "wtp_se"),
     "respondents_sd": Column("sd of respondents"),
     "zero_centred": Column("zero-centred", "mean range 100", decimals=1),
-    "zero_centred_sd": Column("its sd of people", decimals=1),
+    "zero_centred_sd": Column("its sd", decimals=1),
     "se": Column(_OF_DATA),
     "more_votes": Column(decimals=0),
     "more": Column(unit="units of the covariate"),
     "odds_low": Column(unit="factor of the odds"),
-    "log_odds": Column(unit="log odds of the first option, a unit of the covariate"),
+    "log_odds": Column(unit="log odds of the first option per unit of the covariate"),
     **dict.fromkeys(
         ("rating", "rating_low", "rating_high", "rating_without"),
         Column(unit="400 points: odds of 10 to 1", decimals=0),
@@ -64,18 +74,18 @@ COLUMNS = {
     "discrimination": Column(unit="1: the typical judge", decimals=2),
     "log_discrimination": Column("mean log"),
     "p_sharper": Column("P(sharper)", PROBABILITY),
-    "log_score_typical": Column("typical", "nats a comparison"),
-    "log_score_chance": Column("chance", "nats a comparison"),
+    "log_score_typical": Column("typical", "nats per comparison"),
+    "log_score_chance": Column("chance", "nats per comparison"),
     "p_better": Column("P(better)", PROBABILITY),
-    "log_predictive": Column("log pred.", "nats a choice"),
-    "score": Column(unit="100 in all"),
-    "reach": Column(unit="share of people"),
-    "frequency": Column(unit="options a person", decimals=2),
+    "log_predictive": Column("log pred.", "nats per choice"),
+    "score": Column(unit="sums to 100"),
+    "reach": Column(unit="share of respondents"),
+    "frequency": Column(unit="options per respondent", decimals=2),
     "best": Column("P(best)", PROBABILITY),
     # comparisons of models
-    "nll": Column("score", "nats a pair", "nll_mcse"),
-    "information": Column("bits", "bits a comparison"),
-    "mean_log_pred": Column("log pred.", "nats a pair", "mean_log_pred_mcse"),
+    "nll": Column("score", "nats per pair", "nll_mcse"),
+    "information": Column("bits", "bits per comparison"),
+    "mean_log_pred": Column("log pred.", "nats per pair", "mean_log_pred_mcse"),
     "log_score": Column(unit="nats", error="log_score_se"),
     "log_loss": Column(unit="nats", error="log_loss_se"),
     "hit_rate": Column("hits", "share", "hit_rate_se"),
@@ -83,7 +93,7 @@ COLUMNS = {
     "brier": Column("Brier"),
     "squared_error": Column("sq. error"),
     "difference": Column("to best", "as the score", "difference_se"),
-    "together": Column(unit="nats a choice", error="together_se"),
+    "together": Column(unit="nats per choice", error="together_se"),
     "log_evidence": Column(unit="nats", error="standard_error"),
     "standard_error": Column(_OF_DRAWS, "nats"),
     "log_bayes_factor": Column("log BF of best", "nats", "log_bayes_factor_se"),
@@ -112,6 +122,8 @@ def described(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 def heading(name: str, monte_carlo: bool = False) -> str:
     """How a column is headed; `monte_carlo`: in a table whose errors are those of draws."""
+    if rank := _RANK.fullmatch(name):
+        return f"P(rank {rank[1]})"
     known, end = COLUMNS.get(name), next((each for each in _ERRORS if name.endswith(each)), None)
     if known is not None and known.heading:
         found = known.heading

@@ -55,7 +55,7 @@ def _(data: PairedComparisons) -> Facts:
     of_option = np.bincount(np.concatenate([data.first, data.second]), np.tile(counts, 2), minlength=n)
     return (
         ("Options", f"{n:,}: {listed(data.labels, _NAMED)}"),
-        ("Compared pairs", f"{data.n_pairs:,} of {possible:,} ({100 * data.n_pairs / possible:.3g} %)"),
+        ("Compared pairs", f"{data.n_pairs:,} of {possible:,} ({number(100 * data.n_pairs / possible)} %)"),
         ("Comparisons", f"{data.n_comparisons:,}{_ties(data.n_ties, data.n_comparisons)}"),
         ("Comparisons per compared pair", _range(counts)),
         ("Comparisons per option", _range(of_option)),
@@ -94,7 +94,7 @@ def _(data: Similarities) -> Facts:
     known = () if data.sigma is None else (("Standard deviation supplied with the data", number(data.sigma)),)
     return (
         ("Objects", f"{n:,}: {listed(data.labels, _NAMED)}"),
-        ("Measured pairs", f"{data.n_pairs:,} of {possible:,} ({100 * data.n_pairs / possible:.3g} %)"),
+        ("Measured pairs", f"{data.n_pairs:,} of {possible:,} ({number(100 * data.n_pairs / possible)} %)"),
         ("Similarities", f"{_range(data.values)}; mean {number(float(data.values.mean()))}"),
         ("Judgements per measured pair", _range(data.judgements)),
         *known,
@@ -111,7 +111,7 @@ def _(data: Triplets) -> Facts:
         ("Sets", f"{data.n_sets:,}, of {_range(data.sizes)} pairs"),
         ("Answers", f"{data.n_answers:,}"),
         ("Answers per set", _range(answers)),
-        ("Pairs shown in a set", f"{pairs:,} of {possible:,} ({100 * pairs / possible:.3g} %)"),
+        ("Pairs shown in a set", f"{pairs:,} of {possible:,} ({number(100 * pairs / possible)} %)"),
     )
 
 
@@ -152,7 +152,7 @@ def _range(values: np.ndarray) -> str:
 
 
 def _ties(ties: float, comparisons: float) -> str:
-    return f", including {ties:,} ties ({100 * ties / comparisons:.3g} %)" if ties else ""
+    return f", including {ties:,} ties ({number(100 * ties / comparisons)} %)" if ties else ""
 
 
 def _parts(components: list[Any]) -> Facts:

@@ -125,7 +125,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         if way in table:
             even, sure_of_it = (needed(table[way].tolist(), table.index.tolist(), chance) for chance in CHANCES)
             shown.update(filter(None, (even, sure_of_it)))
-            sentence += f" With {meant}, {_more(even, sure_of_it, table.index[-1])}."
+            sentence += f" {_more(meant, even, sure_of_it, table.index[-1])}."
             brief = sentence if way == "as_so_far" else brief
     note = (
         "Separated: for each pair, one option ranks higher with probability ≥ 0.95. Based on posterior simulation with "
@@ -143,14 +143,14 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
     )
 
 
-def _more(even: int | None, sure: int | None, most: int) -> str:
+def _more(votes: str, even: int | None, sure: int | None, most: int) -> str:
     """How many more votes, in words."""
     low, high = (f"{chance:.2f}" for chance in CHANCES)
     if even is None:
-        return f"even {most:,} more would separate them with probability < {low}"
+        return f"Even with {most:,} more {votes}, they would be separated with probability < {low}"
     if sure is None:
-        return f"{even:,} more would separate them with probability {low}, {most:,} with probability < {high}"
-    return f"{even:,} more would separate them with probability {low}, {sure:,} with probability {high}"
+        return f"With {even:,} more {votes}, they would be separated with probability {low}; with {most:,}, < {high}"
+    return f"With {even:,} more {votes}, they would be separated with probability {low}; with {sure:,}, {high}"
 
 
 @finding("judges", "Judge discrimination", ON_SCREEN)
@@ -327,11 +327,11 @@ def votes_by_pair(board: Leaderboard, settings: None) -> Finding:
     first, second = np.triu_indices(len(labels), 1)
     total = table.loc[list(labels), list(labels)].to_numpy()[first, second]
     compared, most = total[total > 0], int(total.argmax())
-    how = "in one set" if isinstance(board.data, Choices) else "compared"
+    how = "shown together" if isinstance(board.data, Choices) else "compared"
     sentence = (
-        f"{percent(len(compared) / len(total))} of {plural(len(total), 'pair')} were {how}, with a median of "
-        f"{short_number(float(np.median(compared))):,} times, {labels[first[most]]} and {labels[second[most]]} "
-        f"most often ({short_number(float(total[most])):,} times)."
+        f"{percent(len(compared) / len(total))} of {plural(len(total), 'pair')} were {how} (median "
+        f"{short_number(float(np.median(compared))):,} times; most often {labels[first[most]]} and "
+        f"{labels[second[most]]}, {short_number(float(total[most])):,} times)."
     )
     counted = "Sets containing" if isinstance(board.data, Choices) else "Comparisons of"
     first = table.iloc[:_MAX_OF_PAIRS, :_MAX_OF_PAIRS]

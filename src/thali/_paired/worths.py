@@ -391,8 +391,8 @@ def _note(
             )
         if asked.period is not None and method == "laplace":
             sentences.append(
-                "The common level of all discriminations is approximate, their differences less so; the "
-                "method mcmc avoids this approximation."
+                "The overall level of the discriminations is approximate; their differences are more accurate. "
+                "The method mcmc avoids this approximation."
             )
     if asked.period is not None:
         drift = _known(asked.drift, np.asarray(spreads.drift))

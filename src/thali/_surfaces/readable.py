@@ -43,7 +43,7 @@ def readable(table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, most: int
         names = ["" if name is None else str(name) for name in frame.index.names]
         index = frame.index.to_frame(index=False)
         for place in range(sides):
-            head.append(names[place].replace("_", " "))
+            head.append(heading(names[place]))
             columns.append(_labels(marks, names[place], index.iloc[:, place].tolist()))
             is_text.append(True)
     columns_of = [str(name) for name in frame.columns]

@@ -34,7 +34,7 @@ def test_an_option_that_is_always_the_worst_has_no_weight(rule):
     assert p.sum() == pytest.approx(1.0) and p.reshape(4, 3)[:3, 2].sum() == pytest.approx(1.0)
     # two such options are told apart by nothing but how fast they vanish
     data = best_worst([("abcd", "a", "d"), ("abc", "a", "c"), ("bcd", "b", "d"), ("abd", "a", "d")], "abcd")
-    with warned(EstimateWarning, "it rises for ever"):
+    with warned(EstimateWarning, "keeps increasing"):
         maximised(data, best_worst=rule)
 
 

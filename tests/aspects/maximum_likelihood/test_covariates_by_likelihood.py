@@ -220,7 +220,7 @@ def test_what_predictions_may_be_given(model):
         ({"longest": 1}, ("'longest'", "'order', 'longer', 'judge=B'", "Did you mean")),
         ({"order": "first"}, ("'order'", "2 pairs", "got 'first'")),
         ({"order": np.nan}, ("finite numbers",)),
-        ("order", ("covariates", "a mapping")),
+        ("order", ("covariates", "must map")),
     ):
         with refused(ArgumentError, *wrong):
             model.predict_proba([("a", "b"), ("b", "c")], covariates=given)
@@ -230,7 +230,7 @@ def test_what_predictions_may_be_given(model):
 
 @pytest.mark.fit  # for its time
 def test_classical_tests_refuse_them(data):
-    with refused(DataError, "control for covariates"):
+    with refused(DataError, "not support covariates"):
         th.paired.transitivity(data)
-    with refused(DataError, "control for covariates"):
+    with refused(DataError, "not support covariates"):
         th.paired.group_test([data, data])

@@ -180,8 +180,8 @@ def test_columns_have_their_errors(logit):
 def test_the_importance_of_a_class_is_no_part_of_choices(logit):
     """What an attribute decides and what a class weighs are different numbers."""
     head = readable(made_up(seed=2).findings()["classes"].to_read).head
-    assert head[0] == "importance" and "part of choices" not in head
-    assert "part of choices" in readable(logit.findings()["attribute_importance"].to_read).head
+    assert head[0] == "importance" and "share of choices" not in head
+    assert "share of choices" in readable(logit.findings()["attribute_importance"].to_read).head
 
 
 def test_slides_of_something_else_are_refused(tmp_path):

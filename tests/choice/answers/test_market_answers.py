@@ -420,7 +420,7 @@ def test_copies_say_the_same_and_a_new_fit_has_its_own_effects(data):
 
 
 def test_figures_that_a_page_saves_beside_a_market_are_no_idle_columns(multinomial, recwarn):
-    saved = MARKET.assign(share=0.3, share_low=0.2, share_high=0.4, people="everybody")
+    saved = MARKET.assign(share=0.3, share_low=0.2, share_high=0.4, respondents="all")
     pd.testing.assert_frame_equal(multinomial.market_shares(saved), multinomial.market_shares(MARKET))
     assert not recwarn.list
     with warned(DataWarning, "'colour' is no attribute"):

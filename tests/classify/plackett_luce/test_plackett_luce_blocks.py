@@ -97,9 +97,9 @@ def test_bad_blocks():
 
     X, y = dask_problem()
     model = th.PlackettLuceRegression(method="map", a=1.1)
-    with refused(DataError, "400 rows and y has 399 labels"):
+    with refused(DataError, "400 rows but y has 399 labels"):
         model.fit(da.from_array(X), y[:-1])
-    with refused(DataError, "one class only, 'no'"):
+    with refused(DataError, "one class, 'no'"):
         model.fit(da.from_array(X), np.full(400, "no"))
     with refused(DataError, "column 'x0'"):
         model.fit(da.from_array(np.ones((400, 3))), y)

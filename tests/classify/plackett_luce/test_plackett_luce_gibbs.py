@@ -262,7 +262,7 @@ def test_convergence_warning_and_errors():
     with warned(ConvergenceWarning, "has not converged"):
         th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1).fit(X, y)
     for settings, sentence in [
-        ({"a_range": (1.0, 0.1)}, "a_range must rise"),
+        ({"a_range": (1.0, 0.1)}, "`a_range` must have"),
         ({"a_range": 3.0}, "must be the pair"),
         ({"a": 1e9}, "a must lie between"),
         ({"draws": 0}, "draws must be a whole number"),

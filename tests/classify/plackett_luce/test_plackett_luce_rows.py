@@ -114,5 +114,5 @@ def test_partial_statistics_add_up():
     assert abs(total.log_likelihood - value) < 1e-11 * abs(value)
     np.testing.assert_allclose(total.R, R, rtol=1e-12)
     np.testing.assert_allclose(total.s, s, rtol=1e-12)
-    with refused(DataError, "among the classes"):
+    with refused(DataError, "`State.classes`"):
         partial_statistics(X[:1], ["d"], state)

@@ -324,7 +324,7 @@ def test_classifier():
     expected = expected_probabilities(W, model.shapes_.to_numpy(), model.rates_)
     assert model.predict_proba(X) == pytest.approx(expected)
     assert model.score(X, y) == pytest.approx(1 - 0.1733, abs=0.03)
-    with refused(ArgumentError, "a_range must rise"):
+    with refused(ArgumentError, "`a_range` must have"):
         th.PlackettLuceRegression(method="variational", a_range=(1.0, 0.1)).fit(X, y)
 
 

@@ -116,7 +116,7 @@ def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
     wide = sparse.random_array((90, 20_000), density=1e-2, rng=1, format="csr")
     with refused(DataError, "(90, 20000)", "method='map'", "eta"):
         th.SparseMultinomialLogit().fit(wide, Y)
-    with refused(DataError, "at most 5,000 coefficients"):
+    with refused(DataError, "to 5,000 coefficients"):
         th.SparseMultinomialLogit("laplace").fit(wide, Y)
     with refused(DataError, "too large"):
         refuse_large((MAX_DENSE, 2), 2, 2)

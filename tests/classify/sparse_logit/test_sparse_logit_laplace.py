@@ -119,5 +119,5 @@ def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
     with warned(DataWarning, "20 rows", "'polya-gamma'"):
         th.SparseMultinomialLogit(method="laplace", draws=100, random_seed=1).fit(few, few[:, 0] > 0)
     limits.lower_in(normal, monkeypatch, MAX_COEFFICIENTS=4)
-    with without_warnings(), refused(DataError, "most 4"):
+    with without_warnings(), refused(DataError, "to 4"):
         th.SparseMultinomialLogit(method="laplace").fit(few, few[:, 0] > 0)

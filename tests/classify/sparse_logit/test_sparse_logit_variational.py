@@ -116,7 +116,7 @@ def test_a_fit_says_its_bound_and_what_it_is():
     assert model.posterior_.attrs["method"] == "variational"
     with refused(ArgumentError, "Laplace prior"):
         th.SparseMultinomialLogit(method="variational", prior="horseshoe").fit(X, y)
-    with refused(ArgumentError, "thin belongs to"):
+    with refused(ArgumentError, "`thin` requires"):
         th.SparseMultinomialLogit(method="variational", thin=2).fit(X, y)
 
 

@@ -392,15 +392,15 @@ def test_groups_are_chosen_with_the_question(client, children_here):
 
 def test_what_stands_at_the_head_of_a_report_is_written_with_the_question(client, children_here):
     address = client.drop("drinks.csv", PAIRS.encode())
-    cover = {"cover-title": "<b>Drinks</b>", "cover-author": " A. Nobody ", "cover-question": "", "cover-x": "no"}
+    cover = {"cover-title": "<b>Drinks</b>", "cover-author": " A. Author ", "cover-question": "", "cover-x": "no"}
     client.go(f"{address}/fit", **FITS, **cover)
     report = client.file(address, "fit/view").text
-    assert "<h1>&lt;b&gt;Drinks&lt;/b&gt;</h1>" in report and "A. Nobody" in report
+    assert "<h1>&lt;b&gt;Drinks&lt;/b&gt;</h1>" in report and "A. Author" in report
     study = client.study(address)
-    assert study.read(FIT)["cover"] == {"title": "<b>Drinks</b>", "author": "A. Nobody"}
+    assert study.read(FIT)["cover"] == {"title": "<b>Drinks</b>", "author": "A. Author"}
     assert "<b>Drinks</b>" in text_of(client.page("/home")), "where equal names could not be told apart"
     page = client.page(client.go(f"{address}/again"))
-    assert 'value="A. Nobody"' in page
+    assert 'value="A. Author"' in page
     assert "<b>Drinks" not in page
 
 

@@ -52,7 +52,7 @@ def test_similarities_are_fitted_by_additive_clustering(done, fake, folder, word
     (folder / "list.csv").write_text("a,b,similarity\ntea,milk,.3\nmilk,water,.2\ntea,water,.1\n")
     result = done("fit", *words, "--draws", 20, "--print", "all")
     assert isinstance(fake.data, thali.Similarities)
-    says(result.out, "number of features")
+    says(result.out, "Number of features")
 
 
 @pytest.mark.parametrize("name", ["additive", "additive-clustering", "AdditiveClustering", "ADDITIVE_CLUSTERING"])
@@ -131,10 +131,10 @@ def test_features_of_similar_owners_are_taken_for_one(run, done, refused, fake, 
     assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(axis=None)
     assert "stability" in pd.read_csv(folder / "out" / "features.csv")
     assert {"features.png", "membership.png"} <= set(os.listdir(folder / "out"))
-    assert "taken for one" not in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
+    assert "are merged if their members" not in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
     said(refused("fit", "alike.csv", "--similar", 2), "--similar")
     monkeypatch.setattr(matched_features, "MAX_UNMATCHED", 2)
-    assert "taken for one" in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
+    assert "are merged if their members" in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("auto", None), ("off", False), ("3", 3), ("1,2.5,6", (1.0, 2.5, 6.0))])
@@ -155,7 +155,7 @@ def test_features_from_tables_and_trees(run, fake, folder):
     result = run("fit", "alike.csv", "--tree", "groups.csv", "--leaf-length", 0.3, "--draws", 50, "--print", "all")
     assert isinstance(fake.asked["features"], thali.Tree)
     assert re.search(r"clade hot +tea, coffee$", result.out, re.MULTILINE)
-    assert re.search(r"^Of 1\.\d+ features .* some objects share .* 0\.\d+ cut across it\.$", result.out, re.MULTILINE)
+    assert re.search(r"^Of 1\.\d+ features .* not all objects, .* 0\.\d+ cut across it\.$", result.out, re.M)
 
 
 @pytest.mark.fit
@@ -249,12 +249,12 @@ def test_the_number_of_features_with_and_without_singles():
     model = made_up(4, draws=50, beside=3.0)
     posterior = model.posterior_["posterior"]
     text = reported(model)
-    assert f"two owners or more is about {number(float(posterior['n_shared_features'].mean()))} (89 %" in text
-    assert f"single object included, is about {number(float(posterior['n_features'].mean()))} (89 %" in text
+    assert f"two or more objects: {number(float(posterior['n_shared_features'].mean()))} (89 %" in text
+    assert f"of a single object: {number(float(posterior['n_features'].mean()))} (89 %" in text
     assert re.search(r"^\d +0\.\d{3}$", text, re.MULTILINE)  # the probability of a number
     same = reported(made_up(4, draws=20, beside=0.0, common=()))
     says(same, "0 in")
-    says(same, "No feature that")
+    says(same, "No shared feature is")
     assert "additive constant" in same
 
 
@@ -264,7 +264,7 @@ def test_features_of_a_single_object_are_left_out_and_that_is_said():
     text = reported(model)
     assert re.search(r"^ *0\.\d{3} +0\.\d{4} +0\.\d+ +0\.\d+ to 0\.\d+  tea, coffee$", text, re.MULTILINE)
     assert not re.search(r"  milk$", text, re.MULTILINE)
-    says(text, "Similarities tell nothing")
+    says(text, "Similarities carry no information")
     assert "tell nothing" not in reported(made_up(4, DRINKS, beside=0.0))
 
 
@@ -282,11 +282,11 @@ def test_probabilities_that_are_not_settled_are_said_to_be():
     [
         (
             {},
-            r"0\.1\d* \(89 % .*\), learned with the prior σ² ~ InverseGamma\(2, 0\.02 times the variance",
+            r"0\.1\d* \(89 % .*\), estimated with the prior σ² ~ InverseGamma\(2, 0\.02 times the variance",
             r"\d.*89 %",
         ),
         ({"sigma": 0.1, "alpha": 0.5}, "0.1, fixed", "0.5, fixed"),
-        ({"data_sigma": 0.1}, "0.1, that of the data", r"\d.*89 %"),
+        ({"data_sigma": 0.1}, "0.1, as given with the data", r"\d.*89 %"),
     ],
 )
 def test_sigma_and_alpha_say_where_they_come_from(settings, sigma, alpha):
@@ -294,7 +294,7 @@ def test_sigma_and_alpha_say_where_they_come_from(settings, sigma, alpha):
     assert re.search(f"^Standard deviation σ of a similarity: {sigma}", text, re.MULTILINE)
     assert re.search(f"^Concentration α: {alpha}", text, re.MULTILINE)
     assert re.search(
-        r"^Prior of each weight and of the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M
+        r"^Prior of each weight and the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M
     )
 
 
@@ -325,7 +325,7 @@ def test_trades_between_temperatures():
     short = reported(made_up(4, swap_rates=(np.nan, np.nan)))
     says(short, "too short to")
     assert "WARNING: Replicas" not in short
-    says(reported(made_up(4, swap_rates=())), "The chains were")
+    says(reported(made_up(4, swap_rates=())), "Tempering was")
 
 
 # what to do about chains that stay apart ------------------------------------------------------------------
@@ -405,4 +405,4 @@ def test_the_program_fits_and_writes(done, folder):
     model = thali.load(folder / "out" / "posterior.nc")
     explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
     assert explained > 0.9 and f"account for {100 * explained:.1f} % of the variance" in result.out
-    assert re.search(r"^Tempered: \d", result.out, re.MULTILINE) and "0.05, that of the data" in result.out
+    assert re.search(r"^Tempering with \d", result.out, re.MULTILINE) and "0.05, as given with the data" in result.out

@@ -33,7 +33,7 @@ def test_worths_by_maximum_likelihood(done, rule):
         "all",
     )
     assert "24 best-worst choices; e.g. " in found.err and " best and " in found.err
-    says(found.out, "The choices that")
+    says(found.out, "Choices predicted worst")
     data = th.Choices.from_best_worst(pd.read_csv("maxdiff.csv"))
     model = th.EliminationByAspects("unique", method="maximum-likelihood", best_worst=rule).fit(data)
     weights = pd.read_csv("out/weights.csv", index_col=0, dtype={0: str})["weight"]

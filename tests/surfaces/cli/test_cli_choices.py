@@ -36,9 +36,9 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
     result = done("fit", "plain.csv", *SHORT, "--out", "out", "--print", "all")
     says(result.err, "plain.csv", "'alt'", "'choice'", "'obsID'", "'id'")
     assert "3 options" in result.err and "not read" not in result.err
-    says(result.out, "0.01", "Lapse, the probability")
-    assert "Rank of the options" in result.out and "set_probability[tea | " in result.out
-    assert re.search(r"\d of \d+ observed proportions outside the 89 % interval", result.out)
+    says(result.out, "0.01", "Lapse rate")
+    assert "Rank of each option" in result.out and "set_probability[tea | " in result.out
+    assert re.search(r"\d of \d+ observed proportions outside the 89 % predictive interval", result.out)
     written = {path.name for path in (folder / "out").iterdir()}
     assert {"ranks.csv", "ranks.png", "check.csv", "check.png", "choice_probabilities.png", "posterior.nc"} <= written
     assert set(pd.read_csv(folder / "out" / "check.csv")) >= {"alternative", "offered", "observed", "missed"}
@@ -85,7 +85,7 @@ def test_weighted_choices_are_fitted_and_not_checked(run, folder):
     frame.assign(weight=1.5).to_csv(folder / "weighted.csv", index=False)
     assert read("weighted.csv", kinds.CHOICES)[0].n_choices == 60
     result = run("fit", "weighted.csv", *SHORT, "--out", "out", "--print", "all")
-    assert result.code == 0 and "Rank of the options" in result.out
+    assert result.code == 0 and "Rank of each option" in result.out
     says(result.out, "The check needs")
     written = {path.name for path in (folder / "out").iterdir()}
     assert "ranks.csv" in written and "check.csv" not in written
@@ -108,8 +108,8 @@ def test_columns_may_be_named(run, refused):
 @pytest.mark.fit  # for its time
 def test_maximum_likelihood_is_that_of_the_library(done, folder):
     result = done("fit", "celebrities", "--method", "maximum-likelihood", "--out", "out", "--print", "all")
-    says(result.out, "-143.0395, binomial")
-    says(result.out, "0", "Lapse, the probability")
+    says(result.out, "-143.0395, including")
+    says(result.out, "0", "Lapse rate")
     assert "G² 78.2172 on 28 degrees of freedom" in result.out
     says(result.err, "wrote the model,")
     model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
@@ -132,7 +132,7 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
     result = run(
         "fit", "tea.csv", "--method", "maximum-likelihood", "--aspects", "hot.csv", "--lapse", "0.01", "--out", "out"
     )
-    assert result.code == 0 and "hot" in result.out and "says nothing here" in result.out
+    assert result.code == 0 and "hot" in result.out and "not available" in result.out
     assert (folder / "out" / "preference_tree.png").exists()
 
 
@@ -182,8 +182,8 @@ def test_rankings_by_maximum_likelihood(run, refused, tmp_path):
     path.write_text("rank1,rank2,rank3\ntea,milk,water\nmilk,tea,water\ntea,water,milk\nwater,milk,tea\n")
     done = run("fit", path, "--method", "maximum-likelihood", "--out", out, "--print", "all")
     assert done.code == 0
-    says(done.out, "The choices that")
-    assert "multinomial coefficients included" in done.out
+    says(done.out, "Choices predicted worst")
+    assert "including multinomial coefficients" in done.out
     says(done.out, "2.00 times")
     says((out / "residuals.csv").read_text(), "alternative,offered,n,observed,predicted,residual")
     said(refused("fit", path, "--method", "maximum-likelihood", "--aspects", "ibp"), "Maximum likelihood requires")

@@ -25,7 +25,7 @@ def test_covariates_are_named_one_by_one(run, trials, tmp_path):
     found = run("fit", trials, *named, *ML, "--out", str(tmp_path / "out"), "--print", "all")
     assert found.code == 0
     says(found.err, "'order'", "'longer'", "'site=web'")
-    says(found.out, "What a unit")
+    says(found.out, "Covariate effects")
     table = pd.read_csv(tmp_path / "out" / "covariates.csv", index_col=0)
     assert table.index.tolist() == ["order", "longer", "site=web"]
     bare = run("fit", trials, *ML, "--print", "all")

@@ -38,7 +38,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     )
     result = done("fit", "people.csv", *words, "--print", "all")
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")
-    for sentence in ("number of aspects", "groups are, kappa", "choice_probability[m][tea, milk]"):
+    for sentence in ("Number of aspects", "Similarity of the groups, κ", "choice_probability[m][tea, milk]"):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
     assert {"posterior.nc", "summary.csv", "features.csv", "check.csv", "trace.png"} <= written
@@ -137,7 +137,7 @@ def answers(folder):
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("odd.csv", (), ("m (18 answers), f (18 answers); 4 objects", "Do m and f attend")),
+        ("odd.csv", (), ("m (18 answers), f (18 answers); 4 objects", "Do m and f share")),
         (
             "odd.csv",
             ("--link", "ratio", "--people", "groups:similar"),

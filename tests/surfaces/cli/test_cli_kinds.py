@@ -23,10 +23,10 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = ("--people", "classes:2:similar", "--respondent", "person", *RUN)
     result = done("fit", "people.csv", *words, "--out", "found", "--report", "report.html", "--print", "all")
     for sentence in (
-        "Latent classes, the largest first",
+        "Latent classes, largest first",
         "P(occupied)",
         "class_agreement",
-        "How similar the classes are",
+        "Similarity of the classes, κ",
     ):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
@@ -54,7 +54,7 @@ def others(folder):
     ("table", "words", "written", "fact"),
     [
         ("sets.csv", ("--people", "classes:2", "--aspects", "unique"), "ranks.csv", "set_probability"),
-        ("sets.csv", ("--people", "classes:2:similar"), "ranks.csv", "How similar the classes are"),
+        ("sets.csv", ("--people", "classes:2:similar"), "ranks.csv", "Similarity of the classes, κ"),
     ],
 )
 def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, fact):

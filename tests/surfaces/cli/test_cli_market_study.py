@@ -141,7 +141,7 @@ def test_a_wide_table_whose_columns_stand_in_several_orders(run, refused):
 def test_a_sign_that_the_choices_contradict(done):
     quick = ["--draws", 12, "--tune", 30, "--thin", 5, "--chains", 2, "--seed", 1, "--linear", "price"]
     result = done("fit", "sim.csv", "--model", "HB", *quick, "--signs", "price=increasing", "--print", "all")
-    says(result.out, "inf: whoever does")
+    says(result.out, "inf: respondents who")
     effects = re.findall(r"^price .* (0\.\d+) +0\.\d+ to", result.out, re.MULTILINE)
     assert all(float(effect) < 0.55 for effect in effects)
     assert ("At its bound: a direction (increasing price)" in result.out) == ("at bound" in result.out)
@@ -301,7 +301,7 @@ def test_tasks_held_out_are_left_out_and_predicted(done, refused):
     parts = [th.ChoiceExperiment.from_frame(every[(every["task"] == 1) == is_held]) for is_held in (False, True)]
     scores = th.MultinomialLogit(linear="price").fit(parts[0]).holdouts(parts[1])
     assert (
-        f"log score is {scores.attrs['log_score']:.3f} a choice" in result.out and "held out by task == 1" in result.err
+        f"log score {scores.attrs['log_score']:.3f} per choice" in result.out and "held out by task == 1" in result.err
     )
     np.testing.assert_allclose(pd.read_csv("found/holdouts.csv")["predicted"], scores["predicted"])
     assert "selects no rows" in refused("fit", "sim.csv", "--model", "MNL", "--holdouts", "task == 99")
@@ -309,7 +309,7 @@ def test_tasks_held_out_are_left_out_and_predicted(done, refused):
 
 def _score(text):
     """The log score of the choices held out, and that of guessing."""
-    return tuple(map(float, re.search(r"log score is (\S+) a choice.*that of guessing (\S+)\.(?!\d)", text).groups()))
+    return tuple(map(float, re.search(r"log score (\S+) per choice.*compared with (\S+) for guessing", text).groups()))
 
 
 @pytest.fixture
@@ -411,4 +411,4 @@ def test_a_report_without_the_table_leaves_out_tasks_held_out(done):
     says(result.err, "tasks held out")
     assert "sim.csv" in result.err
     with open("found/report.html", encoding="utf-8") as file:
-        assert "that of guessing" not in file.read()
+        assert "for guessing" not in file.read()

@@ -48,9 +48,9 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     assert written == {"command.json", "model.nc", *pictures, *tables, *(f"{name}.csv" for name in study)}
     assignment = pd.read_csv(folder / "out" / "segments.csv", index_col="respondent")
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
-    says(result.out, "Segments of the")
+    says(result.out, "Respondent segments")
     assert found.sizes.loc[1, "name"] in result.out
-    says(result.out, "Numbers of classes")
+    says(result.out, "Fits by number of classes")
     says(result.out, "Stability is the")
     plain = run("fit", "study.csv", *MODEL, "--classes", "1", "--print", "all")
     assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out
@@ -172,7 +172,7 @@ def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, 
     words = ("fit", "maxdiff.csv", "--aspects", "unique", "--best-worst", "reversed")
     run = ("--draws", 8, "--tune", 4, "--chains", 2, "--thin", 1, "--seed", 1, "--out", "people", "--report", "r.html")
     result = done(*words, "--people", "individuals", "--segments", 2, *run, "--print", "all")
-    says(result.out, "Segments of the")
+    says(result.out, "Respondent segments")
     written = {path.name for path in (folder / "people").iterdir()}
     tables = ("individuals", "option_scores", "reach", "segment_scores", "segments")
     assert {f"{name}.csv" for name in tables} <= written

@@ -153,7 +153,7 @@ def test_tables_of_an_answer_are_written(run, folder):
 def test_many_judges_are_one_paragraph_and_their_table_a_file(run, folder):
     result = run("test", "circular", "trials.csv", "--out", "out", "--print", "all")
     assert len(result.out.splitlines()) == 5 and "24 judges have " in result.out
-    says(result.out, "0.05", "0.375, that")
+    says(result.out, "0.05", "0.375, for")
     assert len(pd.read_csv(folder / "out" / "circular.csv")) == 24
 
 

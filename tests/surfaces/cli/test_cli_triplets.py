@@ -34,9 +34,9 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
         "all",
     )
     for sentence in (
-        "number of features that answers depend on",
-        f"(--link {link}).\nLapse, the probability of a blind choice, fixed at 0.05.",
-        "Pairs, the most",
+        "Number of features that affect the answers",
+        f"(--link {link}).\nLapse rate (probability of a random choice): 0.05, fixed.",
+        "Pairs, most similar first",
     ):
         assert sentence in result.out
     says(result.err, "'odd'", "4 objects", "4 sets", "3 pairs", "4 answers")
@@ -45,8 +45,8 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     assert list(pairs)[:3] == ["a", "b", "similarity"] and len(pairs) == 6
     assert (pd.read_csv(folder / "found" / "check.csv")["sets"] == 2).all()
     text = (folder / "report.html").read_text()
-    assert "each pair in proportion" in text
-    says(text, "was called the")
+    assert "each pair is named with probability proportional" in text
+    says(text, "most similar pair in a set")
     assert ("Zheng, C. Y." in text) == (link == "exp")
 
 

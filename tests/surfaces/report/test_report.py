@@ -98,14 +98,14 @@ def test_every_model_has_a_report(name, tmp_path):
     page, _ = page_once(name, tmp_path)
     sentence = " ".join(" ".join(page.texts).split())
     assert model.fitted_to_ in sentence and str(model.convergence()) in sentence
-    light = "The chains agree." if "chains" in model.convergence().facts else "The estimate was found."
+    light = "The chains agree." if "chains" in model.convergence().facts else "The estimation converged."
     assert (light in sentence) == model.convergence().agrees
     light = model.findings()["convergence"].headline
     assert light in sentence[: sentence.index("Settings and versions")]  # of the list of chapters
-    chapters = ("answer", "answers", "the-data", "methods", "for-the-statistician", "settings-and-versions")
+    chapters = ("answer", "results", "data", "methods", "statistical-details", "settings-and-versions")
     order = [page.ids.index(name) for name in chapters]
     assert order == sorted(order)
-    assert "said in a paper?" in sentence
+    assert "Methods text" in sentence
 
 
 @pytest.mark.rendered
@@ -195,7 +195,7 @@ def test_long_tables_are_folded_and_bounded(tmp_path):
     result = th.paired.transitivity(th.datasets.celebrities())
     vars(result)["table"] = pd.DataFrame({"value": range(MAX_ROWS + 5)})
     page, text = page_of(result, tmp_path)
-    assert "details" in page.elements and f"the first {MAX_ROWS:,} of {MAX_ROWS + 5:,} rows" in text
+    assert "details" in page.elements and f"first {MAX_ROWS:,} of {MAX_ROWS + 5:,} rows" in text
     others = sum(1 + len(table) for name, table in result.tables().items() if name != "table")
     assert text.count("<tr>") == MAX_ROWS + 1 + others
 
@@ -273,7 +273,7 @@ def test_an_answer_that_says_little_leaves_the_first_screen_to_the_next(tmp_path
     for aspects, key in (((("a", "b"), 0.9, 1.0),), "features"), (((("a",), 0.9, 1.0),), "ranks"):
         model = told(aspects, likely=0.96)
         _, text = page_of(model, tmp_path)
-        answer = text[text.index('id="answer"') : text.index('id="answers"')]
+        answer = text[text.index('id="answer"') : text.index('id="results"')]
         assert str(model.findings()[key].sentence) in unescape(answer)
 
 
@@ -370,7 +370,7 @@ def test_the_simulator_has_the_columns_of_people_that_tell_them_apart():
     says(" ".join(page.texts), "'town'", "12 different")
     assert "market-people" in page.ids and len(found["people"]["columns"][0]["codes"]["data"]) < 30
     page, _, found = simulator_of(of_people(wave=["1"] * 16))
-    assert found["people"] is None and "Nobody can be chosen" not in " ".join(page.texts)
+    assert found["people"] is None and "cannot be filtered" not in " ".join(page.texts)
 
 
 def test_the_list_of_chapters_names_the_simulator():
@@ -401,7 +401,7 @@ def test_the_kind_of_data_decides_about_the_check(uncompiled):
     run = {"draws": 6, "tune": 4, "chains": 2, "random_seed": 1, "progressbar": False}
     prior, data = th.priors.FiniteFeatures(1), Ratings(np.array([0.5, 1.0, 2.0]), ["a", "b", "c"])
     own = th.LatentFeatureModel(prior, th.likelihoods.Custom(log_likelihood)).fit(data, **run)
-    assert "a likelihood of your own" in str(own.findings()["check"].sentence)
+    assert "user-defined likelihood" in str(own.findings()["check"].sentence)
     assert "observed proportion" in fitted("latent-feature-model").findings()["check"].sentence
     (similar,) = TINY["additive-clustering"].data()
     given = [[1], [1], [0], [0]]
@@ -457,4 +457,4 @@ def test_an_option_is_the_best_where_that_is_probable():
         return str(told(((("a", "b"), 0.9, 1.0),), likely).findings()["ranks"].sentence)
 
     said(sentence(0.96), "a", "0.96")
-    said(sentence(0.9), "0.90", "0.10", "Which option is")
+    said(sentence(0.9), "0.90", "0.10", "most preferred option is uncertain")

@@ -277,19 +277,19 @@ def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind)
     sexes[f"(missing) (sex), {table['sex'].isna().sum()}"] = table["sex"].isna().to_numpy(float)
     if kind == "thinned":
         sexes["only (rare), 1"] = (table["rare"] == "only").to_numpy(float)
-    for group, has in {f"everybody, {number} people": np.ones(number), **sexes}.items():
+    for group, has in {f"all, {number} respondents": np.ones(number), **sexes}.items():
         page.select_option("#market-people", label=group)
-        for weight in ("everybody counts the same", "weight"):
+        for weight in ("equal weights", "weight"):
             page.select_option("#market-weights", label=weight)
             weights = has * (table["weight"].to_numpy() if weight == "weight" else 1.0)
             rows = rows_of(page)
             found = [[float(row[name]) for row in rows] for name in ("share", "share_low", "share_high")]
             wanted = draws.described(draws.shares([market], weights)[0], TAILS)
             np.testing.assert_allclose(found, wanted, rtol=0, atol=1e-6)
-            who = group if group.startswith("everybody") else f"{group} of {number} people"
+            who = group if group.startswith("all, ") else f"{group} of {number} respondents"
             who += ", weighted by weight" * (weight == "weight")
-            assert {row["people"] for row in rows} == {who} and "people_before" not in rows[0]
-            assert page.inner_text("#market-table caption") == f"Shares of the market, %: {who}"
+            assert {row["respondents"] for row in rows} == {who} and "respondents_before" not in rows[0]
+            assert page.inner_text("#market-table caption") == f"Predicted shares, %: {who}"
             assert who in page.text_content("#market-status")
 
 
@@ -299,7 +299,7 @@ def test_shares_of_a_class_of_people(opened):
     market = [*draws.first_task, draws.none]
     part = 100 * draws.rule.kinds.membership[:, 2].mean()
     page.select_option("#market-weights", label="weight")
-    page.select_option("#market-people", label=f"class 3, {part:.0f} % of 300 people")
+    page.select_option("#market-people", label=f"class 3, {part:.0f} % of 300 respondents")
     alone = draws._replace(rule=draws.rule._replace(codes=draws.rule.codes[:, [2]], kinds=None, respondents=1))
     wanted = draws.described(alone.shares([market])[0], TAILS)
     found = [[float(row[name]) for row in rows_of(page)] for name in ("share", "share_low", "share_high")]
@@ -326,7 +326,7 @@ def test_every_market_is_saved_as_one_table(opened):
     np.testing.assert_allclose(found[["share", "share_low", "share_high"]], wanted, rtol=0, atol=1e-6)
     assert found["scenario"].tolist() == [1] * len(first) + [2] * len(first) + [3] * len(first)
     assert found["price"].dropna().iloc[0] == first[0][1] and 3.5 in set(found["price"])
-    assert found["people"].unique().tolist() == ["everybody, 9 people", "w (sex), 6 of 9 people"]
+    assert found["respondents"].unique().tolist() == ["all, 9 respondents", "w (sex), 6 of 9 respondents"]
     assert "3 markets" in page.text_content("#market-status") and "change" not in found
 
 
@@ -343,30 +343,30 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     page.locator("input[type=number]").first.fill("3.5")
     asked = [*map(tuple, market), draws.none]
     now = draws.shares([asked], women)[0]
-    caption = "Shares of the market, %: w (sex), 6 of 9 people; before: everybody, 9 people"
+    caption = "Predicted shares, %: w (sex), 6 of 9 respondents; before: all, 9 respondents"
     assert page.inner_text("#market-table caption") == caption
-    assert page.locator("#market-key span:not(.swatch)").all_inner_texts() == ["before: everybody", "now: w"]
-    says(page.inner_text("#market-volume"), "9 people")
+    assert page.locator("#market-key span:not(.swatch)").all_inner_texts() == ["before: all respondents", "now: w"]
+    says(page.inner_text("#market-volume"), "9 respondents")
 
     def changes():
         return [[float(row[name]) for row in rows_of(page)] for name in ("change", "change_low", "change_high")]
 
     np.testing.assert_allclose(changes(), draws.described(now - old, TAILS), rtol=0, atol=1e-6)
-    assert {(row["people"], row["people_before"]) for row in rows_of(page)} == {
-        ("w (sex), 6 of 9 people", "everybody, 9 people")
+    assert {(row["respondents"], row["respondents_before"]) for row in rows_of(page)} == {
+        ("w (sex), 6 of 9 respondents", "all, 9 respondents")
     }
     with page.expect_download() as saved:
         page.click("#market-picture-button")
     drawn = pathlib.Path(saved.value.path()).read_text("utf-8")
-    assert ">Before: everybody, 9 people<" in drawn and ">Now: w (sex), 6 of 9 people<" in drawn
+    assert ">Before: all, 9 respondents<" in drawn and ">Now: w (sex), 6 of 9 respondents<" in drawn
     page.click("#market-copy-button")
     page.locator("#market-status", has_text="copied").wait_for(state="attached")
-    assert "w (sex), 6 of 9 people\teverybody, 9 people" not in page.input_value("#market-csv")
-    says(page.evaluate("navigator.clipboard.readText()"), "6 of", "9 people")
+    assert "w (sex), 6 of 9 respondents\tall, 9 respondents" not in page.input_value("#market-csv")
+    says(page.evaluate("navigator.clipboard.readText()"), "6 of", "9 respondents")
     page.click("#market-same")
     same = draws.shares([[*map(tuple, draws.first_task), draws.none]], women)[0]
     np.testing.assert_allclose(changes(), draws.described(now - same, TAILS), rtol=0, atol=1e-6)
-    said(page.inner_text("#market-table caption"), "6 of", "9 people")
+    said(page.inner_text("#market-table caption"), "6 of", "9 respondents")
     assert page.is_hidden("#market-same") and page.inner_text("#market-volume").startswith("Gained")
     page.locator("#market-demand[aria-busy=false]").wait_for()
     places = page.locator("#market-demand-table tbody tr").all_inner_texts()
@@ -374,8 +374,8 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     found = draws.shares([[(asked[0][0], 2.5), *asked[1:]]], women)[0][:, 0]
     low, high = np.quantile(found, TAILS)
     assert at_two[1:] == [f"{100 * found.mean():.1f}", f"{100 * low:.1f}", "to", f"{100 * high:.1f}"]
-    assert "6 of 9 people" in page.inner_text("#market-demand-table caption")
-    assert "6 of 9 people" in page.inner_text("#market-demand-finding")
+    assert "6 of 9 respondents" in page.inner_text("#market-demand-table caption")
+    assert "6 of 9 respondents" in page.inner_text("#market-demand-finding")
 
 
 def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened):
@@ -384,12 +384,12 @@ def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened
     rule = draws.rule._replace(respondents=540)  # 30 draws of 9 hold 270 of them, every other
     page = opened(draws._replace(rule=rule, people=people_of(table, 540)))
     offered = page.locator("#market-people option").all_inner_texts()
-    everybody = "everybody, 540 people, 270 of them in this page"
-    assert offered == [everybody, "w (sex), 270", "often (rare), 539"]
-    assert page.inner_text("#market-table caption") == f"Shares of the market, %: {everybody}"
+    everyone = "all, 540 respondents, 270 of them on this page"
+    assert offered == [everyone, "w (sex), 270", "often (rare), 539"]
+    assert page.inner_text("#market-table caption") == f"Predicted shares, %: {everyone}"
     page.select_option("#market-people", label="often (rare), 539")
-    sentence = "often (rare), 539 of 540 people, 270 of them in this page"
-    assert page.inner_text("#market-table caption") == f"Shares of the market, %: {sentence}"
+    sentence = "often (rare), 539 of 540 respondents, 270 of them on this page"
+    assert page.inner_text("#market-table caption") == f"Predicted shares, %: {sentence}"
 
 
 def test_nobody_has_a_weight_above_zero(opened):
@@ -400,7 +400,9 @@ def test_nobody_has_a_weight_above_zero(opened):
     assert page.inner_text("#market-whom-word") == ""
     page.select_option("#market-people", label="m (sex), 2")
     says(page.inner_text("#market-whom-word"), "0")
-    assert rows_of(page)[0]["people"] == "m (sex), 2 of 9 people" and page.input_value("#market-weights") == ""
+    assert (
+        rows_of(page)[0]["respondents"] == "m (sex), 2 of 9 respondents" and page.input_value("#market-weights") == ""
+    )
     page.select_option("#market-people", label="w (sex), 6")
     assert page.inner_text("#market-whom-word") == ""
 
@@ -413,7 +415,7 @@ def test_controls_of_people_are_there_where_people_differ(opened, known):
     page = opened(draws._replace(rule=rule, people=people_of(pd.DataFrame({name: cells[name] for name in known}), 13)))
     assert page.is_visible("#market-people") == ("sex" in known)
     assert page.is_visible("#market-weights") == ("weight" in known)
-    assert page.is_visible("#market-whom") == ("people" in rows_of(page)[0]) == bool(known)
+    assert page.is_visible("#market-whom") == ("respondents" in rows_of(page)[0]) == bool(known)
 
 
 def test_people_are_chosen_with_the_keyboard(opened):
@@ -421,11 +423,11 @@ def test_people_are_chosen_with_the_keyboard(opened):
     page = opened(draws)
     page.focus("#market-people")
     page.keyboard.press("End")
-    assert rows_of(page)[0]["people"] != "everybody, 9 people"
+    assert rows_of(page)[0]["respondents"] != "all, 9 respondents"
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "market-weights"
     page.keyboard.press("End")
-    assert "weighted by weight" in rows_of(page)[0]["people"]
+    assert "weighted by weight" in rows_of(page)[0]["respondents"]
 
 
 def test_demand_is_the_share_at_each_number(opened):
@@ -544,7 +546,7 @@ def test_what_a_market_earns_and_whom_a_change_costs(opened):
     row = rows_of(page)[0]
     found = [float(row[name]) for name in ("profit", "profit_low", "profit_high")]
     np.testing.assert_allclose(found, [100 * 3.0 * value[0] for value in interval(now)], rtol=0, atol=1e-4)
-    assert rows_of(page)[1]["profit"] == "" and "profit of 100 choices" in page.inner_text("#market-table thead")
+    assert rows_of(page)[1]["profit"] == "" and "profit per 100 choices" in page.inner_text("#market-table thead")
     moved = 100 * (now - before).mean(axis=0)
     sentence = page.inner_text("#market-volume")
     gained, _, lost = sentence.removeprefix("Gained, in points: ").partition(". Lost: ")
@@ -727,7 +729,7 @@ def test_a_mailed_study_of_hostile_words_runs_nothing(browser, tmp_path, model):
     page.locator("#market-status", has_text="copied").wait_for(state="attached")
     copied = list(csv.reader(io.StringIO(page.evaluate("navigator.clipboard.readText()"), newline=""), delimiter="\t"))
     formulas = [cell for row in copied for cell in row if cell[:1] in set("=+-@\t\r") and not is_number(cell)]
-    whose = [row[copied[0].index("people")] for row in copied[1:]] if model != "logit" else []
+    whose = [row[copied[0].index("respondents")] for row in copied[1:]] if model != "logit" else []
     assert all(cell.startswith(f"'{HOSTILE[5]} (") for cell in whose)
     assert len(copied) > 3 and formulas == [] and f"'{HOSTILE[5]}" in [row[0] for row in copied]
     assert (sentence, asked) == ([], [file.as_uri()]) and page.evaluate("window.ran") is None

@@ -224,7 +224,7 @@ def members_in_words(members: Sequence[str], labels: Sequence[str]) -> str:
 
 def matched_features(posterior: Posterior, similar: Any, min_probability: Any) -> Matched:
     """The features of a posterior, matched; those that a single option owns only where the data can show them."""
-    similar = between("similar", similar, "the Jaccard index from which on features are taken for one")
+    similar = between("similar", similar, "the minimum Jaccard index of merged features")
     least = checked_probability(min_probability)
     return match(columns_of(posterior), similar, least, 1 if posterior.shows_single else 2)
 

@@ -27,7 +27,7 @@ ENGLISH = {
     # elimination
     "elimination.silent": "Not identified by choices: aspects shared by all options, and the individual weights of an"
     " option's unique aspects (only their sum is identified).",
-    "ranks.sure": "{option} is the most preferred option (probability {probability}).",
+    "ranks.sure": "{option} is most preferred (probability {probability}).",
     "ranks.open": "The most preferred option is uncertain: {named}.",
     "ranks.intervals": "{best} Ranks ({interval}s):",
     "ranks.title": "Rank of each option by the total weight of its aspects",
@@ -113,8 +113,8 @@ ENGLISH = {
     "option_scores.anchor": "{none} = 100",
     "option_scores.caption": "Preference score of each option, with its interval.",
     "option_scores.segments": "Preference scores by segment ({scale})",
-    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %). Probability that no other set"
-    " of this size reaches more: {best}.",
+    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %), the best set of this size with"
+    " probability {best}.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
     "reach.one_spread": "This model assumes that respondents vary equally on every option. Reach is then too high for"
     " options on which they agree and too low for those on which they differ most, by more than the intervals show."
@@ -184,7 +184,7 @@ ENGLISH = {
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
     "kinds.features": "Aspects shared by some but not all options: weight in each class",
     "kinds.caption": "Weight of each aspect in each class.",
-    "kinds.kappa": "Similarity of the classes, κ: {estimate}.",
+    "kinds.kappa": "Similarity of the classes, κ: {estimate} (larger: more similar).",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
     "kinds.agreement": "Share of pairs of respondents on which a draw agrees with the most typical draw (same class or"
     " not): {value}.",
@@ -202,7 +202,7 @@ ENGLISH = {
     " aspects?",
     "elimination.asked.latent": "Which aspects determine choices among these options, how many are there, and how much"
     " does each weigh?",
-    "elimination.asked.given": "How much does each aspect weigh, and which options do people prefer?",
+    "elimination.asked.given": "How much does each aspect weigh, and which options do respondents prefer?",
     # maximum likelihood
     "ml.asked": "How much does each known aspect weigh, and how strongly is each option preferred?",
     "ml.weights": "Aspect weights (sum to 1)",

@@ -130,7 +130,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
         sentence,
         title=ENGLISH["importance.title"],
         table=table,
-        shown=table[[each for each in columns if each in table]].rename(columns={"importance": "part of choices"}),
+        shown=table[[each for each in columns if each in table]].rename(columns={"importance": "share of choices"}),
         picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
         brief=Brief("Attributes", ENGLISH["importance.brief"], shares),
     )

@@ -22,7 +22,7 @@ _NAMES = ("product", "products", "name", "label")
 SCENARIO = "scenario"
 _LINE = "line"  # of a file, where the index of a table has the number of each row
 _FIGURES = [f"{name}{end}" for name in ("share", "before", "change", "profit") for end in ("", "_low", "_high")]
-_SAVED = {*_FIGURES, "people", "people_before"}  # columns of the markets that the page of a report saves
+_SAVED = {*_FIGURES, "respondents", "respondents_before"}  # columns of the markets that the page of a report saves
 
 
 class Market(NamedTuple):

@@ -349,7 +349,7 @@ def _levels(attributes: "tuple[MarketAttribute, ...]", product: Any) -> tuple[tu
     cells = []
     for attribute, level in zip(attributes, product, strict=True):
         if attribute.fixed is None:
-            text = f"{level:g}" if attribute.takes_any else "(none)" if level is None else attribute.levels[level]
+            text = f"{level:g}" if attribute.takes_any else "(lacks it)" if level is None else attribute.levels[level]
             cells.append((_shortened(attribute.name), _shortened(text)))
     return tuple(cells)
 

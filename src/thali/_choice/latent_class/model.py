@@ -310,7 +310,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _answers(self) -> Facts:
         row = self.choice_.loc[self.n_classes_]
-        times = f"{int(row['times_found'])} of {plural(int(row['starts']), 'start')} reached it"
+        times = f"reached from {int(row['times_found'])} of {plural(int(row['starts']), 'start')}"
         sizes = ", ".join(percent(size) for size in self.sizes_)
         found = f"{self.log_likelihood_:,.2f} (all choices; {times}), BIC {self.bic_:,.2f}"
         classes = "classes", f"{self.n_classes_} ({sizes} of respondents)"

@@ -266,7 +266,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
     def _answers(self) -> Facts:
         many = self._view.draws["beta"].size > MAX_EXACT
-        files = ("files", f"hold tastes of people to {BITS_IN_FILES} bits, and no pointwise log-likelihoods")
+        files = ("files", f"store individual coefficients with {BITS_IN_FILES} bits, without pointwise log-likelihoods")
         return *super()._answers(), *measured_facts(self._coding_, self.scheme_), *((files,) if many else ())
 
     def _attributes_for_file(self) -> dict[str, Any]:
@@ -325,7 +325,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
         sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
         size = Argument("prior_scale", passed="scale")
-        scale = positive(size, self._prior_scale(), "the prior size of a variance among people")
+        scale = positive(size, self._prior_scale(), "the prior size of a variance between respondents")
         df = p + 3.0 if self.df is None else positive("df", self.df, "a number of degrees of freedom")
         if df < p + 2:
             raise ArgumentError(f"`df` must be >= {p + 2} for {p} coefficients; got {self.df!r}.")
@@ -419,7 +419,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         own, was = self.attention(ci).shares, self._prior_scale()
         usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
         size = Argument("attention_scale", passed="scale")
-        other = usual if scale is None else positive(size, scale, "the prior size of a variance among people")
+        other = usual if scale is None else positive(size, scale, "the prior size of a variance between respondents")
         data = self._data_of_fit()
         if data is None:
             raise DataError(

@@ -357,7 +357,7 @@ def draws_group(
     if in_units.size > MAX_EXACT:
         group["beta"].attrs |= {
             BITS: BITS_IN_FILES,
-            "description": f"{_DESCRIPTIONS['beta']}; files hold {BITS_IN_FILES} bits of each",
+            "description": f"{_DESCRIPTIONS['beta']}; stored with {BITS_IN_FILES} bits each",
         }
     return group
 

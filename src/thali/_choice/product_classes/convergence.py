@@ -49,12 +49,8 @@ def remarks_on(posterior: PosteriorTree, agrees: bool) -> tuple[str, ...]:
         sentences.append(f" Predictions of another run would differ by {difference:.3f} (root mean square).")
     largest = float(parameter_r_hats(posterior).max())
     if largest > INTERPRETABLE:
-        others = (
-            "; they agree on shares, effects and predictions, which average over a and sigma"
-            if agrees
-            else ", so do not interpret them"
-        )
-        sentences.append(f" The chains disagree on a and sigma (R-hat {largest:.2f}){others}.")
+        others = "; they agree on shares, effects and predictions" if agrees else ", so do not interpret them"
+        sentences.append(f" The chains disagree on the parameters a and sigma (R-hat {largest:.2f}){others}.")
     return tuple(sentences)
 
 

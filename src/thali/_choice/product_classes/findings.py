@@ -59,12 +59,7 @@ def _to_read(table: Any) -> Any:
         name, more = str(row["product_class"]), int(row["rules"]) - 1
         name = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
         names.append(str(phrase(ENGLISH, "classes.similar", name=name, more=f"{more:,}")) if more else name)
-    return (
-        table[columns]
-        .rename(columns={"share_new": "new people"})
-        .assign(**{"product_class": names})
-        .reset_index(drop=True)
-    )
+    return table[columns].assign(product_class=names).reset_index(drop=True)
 
 
 @finding("evidence", "Log evidence", chapter=STATISTICS)

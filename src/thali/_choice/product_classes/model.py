@@ -474,7 +474,7 @@ class ProductClasses(Reports, RunByChains):
             )
         share("lapse", self.lapse, "the probability of choosing at random")
         if self.alpha is not None:
-            positive("alpha", self.alpha, "the expected number of classes that a person uses")
+            positive("alpha", self.alpha, "the expected number of classes that a respondent uses")
         monotone = directions_of("monotone", self.monotone, data)
         one_of("method", self.method, tuple(ENGINES))
         refuse_many_levels(data, None)

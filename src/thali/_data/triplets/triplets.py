@@ -65,7 +65,7 @@ class Triplets(Judged):
     counts : float64 array, shape (places,)
         Times that this pair of that set was chosen.
     answers : ChosenPlaces or None
-        How often everybody chose each pair of each set, if that is known.
+        How often each respondent chose each pair of each set, if known.
 
     Raises
     ------

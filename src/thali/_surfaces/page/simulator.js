@@ -4,7 +4,7 @@
   const at = (name) => document.getElementById(`market-${name}`);
   const data = JSON.parse(at("data").textContent), shares = sharesOf(data), MOST = 8, LONGEST = 80;
   const state = {products: [], none: data.offers_none, before: null, kept: [], next: 0};
-  const {people} = data; // null: there is nobody to choose
+  const {people} = data; // null: there are no respondents to choose
   const amount = (value) => String(Number(value.toPrecision(4)));
   const plain = (value) => String(Number(value.toPrecision(6))); // a number of an attribute
   const {price} = data; // the place of the attribute, -1 where there is none
@@ -63,7 +63,7 @@
     }
     const select = made("select", {id});
     attribute.levels.forEach((level, k) => select.add(new Option(shortened(level), String(k))));
-    if (attribute.may_lack) select.add(new Option("(none)", ""));
+    if (attribute.may_lack) select.add(new Option("(lacks it)", ""));
     select.value = one.levels[i] === null ? "" : String(one.levels[i]);
     select.addEventListener("change", () => {
       one.levels[i] = select.value === "" ? null : Number(select.value);
@@ -112,14 +112,14 @@
   }
 
   // ---- people
-  // Everybody, those who have a value in a column, and kinds of people; only whom the draws hold can be chosen.
+  // All respondents, those who have a value in a column, and latent classes; only whom the draws hold can be chosen.
   function groupsOf() {
-    const all = people.number, everybody = new Uint8Array(all).fill(1);
+    const all = people.number, everyone = new Uint8Array(all).fill(1);
     const sum = (has) => has.reduce((a, b) => a + b, 0);
     const group = (title, value, name, has) => {
       const here = sum(has.map((one, n) => one * held[n])), number = sum(has);
       const some = here < number ? `, ${count(here)} of them on this page` : "";
-      const of = title === null ? `${count(all)} people` : `${count(number)} of ${count(all)} people`;
+      const of = title === null ? `${count(all)} respondents` : `${count(number)} of ${count(all)} respondents`;
       return {title, has, number, here, kind: -1, label: `${value}, ${of}${some}`, short: name};
     };
     const chosen = people.columns.flatMap(({name, values, codes}) => {
@@ -131,10 +131,10 @@
     const membership = people.kinds.length ? decoded(data.rule.membership) : [];
     const kinds = people.kinds.map((name, kind) => {
       const part = membership.filter((_, place) => place % people.kinds.length === kind).reduce((a, b) => a + b, 0) / all;
-      const label = `${name}, ${(100 * part).toFixed(0)} % of ${count(all)} people`;
-      return {title: "latent class", has: everybody, number: all, here: all, kind, label, short: name};
+      const label = `${name}, ${(100 * part).toFixed(0)} % of ${count(all)} respondents`;
+      return {title: "latent class", has: everyone, number: all, here: all, kind, label, short: name};
     });
-    const first = group(null, "everybody", "everybody", everybody);
+    const first = group(null, "all", "all respondents", everyone);
     return [{...first, has: null}, ...[...chosen, ...kinds].filter((one) => one.here > 0)];
   }
 
@@ -175,7 +175,7 @@
     const has = weights === null || weights.some((value, n) => value * held[n] > 0);
     at("whom-word").textContent = has ? "" : "None of these respondents has a weight above 0, so equal weights are used.";
     if (!has) at("weights").value = "";
-    at("weights").disabled = kind >= 0; // everybody of a class has the same tastes
+    at("weights").disabled = kind >= 0; // all respondents of a class have the same tastes
     update();
   }
 
@@ -290,7 +290,7 @@
     const titles = {now: "share", before: "before", change: "change", profit: "profit"};
     const head = ["product", ...asked.map((i) => data.attributes[i].name),
       ...parts.flatMap((part) => [titles[part], `${titles[part]}_low`, `${titles[part]}_high`]),
-      ...(people === null ? [] : ["people", ...(compares ? ["people_before"] : [])])];
+      ...(people === null ? [] : ["respondents", ...(compares ? ["respondents_before"] : [])])];
     const rows = all.map((one) => [
       one.name,
       ...asked.map((i) => levelName(i, one.levels[i])),

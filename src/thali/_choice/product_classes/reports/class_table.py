@@ -108,7 +108,7 @@ def _number(cut: float) -> str:
 # Groups of similar classes: classes that hold nearly the same products count as one -----------------------------------
 
 
-OVERLAP = "the least overlap of classes that count as one"
+OVERLAP = "the minimum overlap of merged classes"
 SIMILAR = 0.5  # overlap from which on classes count as one
 _CENTRES = 2_000  # classes, the most important ones, around which groups form
 
