@@ -115,8 +115,8 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
     shown = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
     shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
-    more = plural(len(model.groups_) - MAX_GROUPS, "more group")
-    few = len(model.groups_) <= MAX_GROUPS
+    number = len(model.groups_)
+    more, few = plural(number - MAX_GROUPS, "more group"), number <= MAX_GROUPS
     return Finding(
         sentence,
         title=str(phrase(ENGLISH, "groups.title", Word=word.capitalize())),

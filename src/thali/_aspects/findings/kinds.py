@@ -76,13 +76,13 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding | Non
         none = phrase(ENGLISH, "groups.none", word="aspect")
         return Finding(none, table=written, is_printed=False, brief=Brief("Aspects"))
     weights = weight_columns(table)
-    shown = shared[["probability", "mcse", *weights]]
+    shown = shared[[*weights, "mcse", "probability"]]
     shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
     return Finding(
         title=ENGLISH["kinds.features"],
         table=written,
         shown=shown,
-        brief=Brief("Aspects", table=shown[["probability", *weights, "members"]]),
+        brief=Brief("Aspects", table=shown[[*weights, "probability", "members"]]),
         picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
     )
 
