@@ -50,7 +50,7 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     --------
     >>> matrix_of([[1, 2], [3, float("nan")]])
     Traceback (most recent call last):
-    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or leave the row out.
+    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or remove the row.
     """
     if is_sparse(X):
         raise DataError(

@@ -238,7 +238,7 @@ def test_what_the_data_cannot_tell_is_said(slope, linear, sentence):
     found = model.findings(price="price")["willingness_to_pay"]
     in_report = found.sentence
     assert set(table.attrs["notes"]) <= set(found.notes) and not set("inf nan".split()) & set(in_report.split())
-    assert in_report.startswith("No amount is told" if slope >= -0.01 and linear else "Everybody would pay ")
+    assert in_report.startswith("No willingness to pay" if slope >= -0.01 and linear else "Respondents would pay ")
     with warnings.catch_warnings(record=True) as each:
         warnings.simplefilter("always")
         model.willingness_to_pay("price", each_person=True)
@@ -290,7 +290,7 @@ def test_monotone_classes_pay_for_what_is_better():
 
 def test_a_price_alone_pays_for_nothing(data):
     model = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(simulated(people=4), attributes=["price"]))
-    with refused(ArgumentError, "no attribute but 'price'"):
+    with refused(ArgumentError, "`price`: 'price'"):
         model.willingness_to_pay("price")
 
 
@@ -300,7 +300,7 @@ def test_a_price_alone_pays_for_nothing(data):
         ({"price": "prize"}, ("attribute 'prize'", "'price'")),
         ({"price": "brand"}, ("level 'A'", "'brand'")),
         ({"price": "price", "people": "new"}, ("willingness to pay",)),
-        ({"price": "price", "ci": 0}, ("between 0 and 1",)),
+        ({"price": "price", "ci": 0}, ("be in (0, 1)",)),
     ],
 )
 def test_bad_questions(hierarchical, asked, facts):
