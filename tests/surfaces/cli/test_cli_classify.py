@@ -451,7 +451,7 @@ BAD = {
     "continuous": (["continuous.csv", *MAP, "--a", "1", "--folds", "0"], "a continuous target first"),
     "negative": (
         ["negative.csv", *MAP, "--a", "1", "--folds", "2", "--transform", "none"],
-        "choose --transform exponential",
+        "set --transform exponential",
     ),
     "neither": (["plants.csv"], "thali fit FILE --target COLUMN"),
     "what is known of options": (["options.csv"], "thali fit COMPARISONS --option-covariates FILE."),
