@@ -182,7 +182,7 @@ def test_report(found, tmp_path):
     th.report.report(compare(), tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     says(page, "the model; log")
-    says(page, "0.3", "greatest evidence")
+    says(page, "0.3", "highest evidence")
 
 
 class Counts(NamedTuple):

@@ -543,7 +543,7 @@ def test_parts_of_few_votes_are_named(pool):
     frame = BATTLES.assign(language=np.where(np.arange(len(BATTLES)) < 10, "few", "many"))
     finding = th.findings(th.leaderboard(frame, by="language", pool=pool, progressbar=False))["boards"]
     (note,) = finding.notes
-    ends = "that the parts share." if pool else "pool=True shares information between parts."
+    ends = "that the parts share." if pool else "`pool=True` shares information between parts."
     said(note, "(10)")
     assert str(note).endswith(ends)
     alike = pd.concat([BATTLES.assign(language="one"), BATTLES.assign(language="other")])

@@ -129,8 +129,9 @@ def _as_floats(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
             floats[place] = math.nan if type(value).__name__ in _MISSING else float(value)
         except (TypeError, ValueError):
             raise NotNumbers(
-                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry must be a number, or a"
-                " string that can be converted to one. Encode categories, for instance with pandas.get_dummies."
+                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry of this argument must"
+                " be a number, or a string that reads as a number. Encode categories, for instance with"
+                " pandas.get_dummies."
             ) from None
     return floats
 

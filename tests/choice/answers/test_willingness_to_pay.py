@@ -238,7 +238,7 @@ def test_what_the_data_cannot_tell_is_said(slope, linear, sentence):
     found = model.findings(price="price")["willingness_to_pay"]
     in_report = found.sentence
     assert set(table.attrs["notes"]) <= set(found.notes) and not set("inf nan".split()) & set(in_report.split())
-    assert in_report.startswith("No amount is told" if slope >= -0.01 and linear else "Everybody would pay ")
+    assert in_report.startswith("No willingness to pay" if slope >= -0.01 and linear else "Respondents would pay ")
     with warnings.catch_warnings(record=True) as each:
         warnings.simplefilter("always")
         model.willingness_to_pay("price", each_person=True)

@@ -333,7 +333,7 @@ def test_a_and_sigma_are_shown_with_their_r_hat_and_not_interpreted_where_chains
     assert good.convergence().agrees and "a and sigma" not in str(good.convergence())
     assert re.search(r"a, sigma +\d\.\d\d, \d\.\d\d \(R-hat 1\.0\d, 1\.0\d\)", str(good))
     assert bad.convergence().agrees  # they are not judged
-    assert re.search(r"disagree on a and sigma \(R-hat [12]\.\d\d\)", str(bad.convergence()))
+    assert re.search(r"on the parameters a and sigma \(R-hat [12]\.\d\d\)", str(bad.convergence()))
     assert re.search(r"a, sigma +not interpretable \(R-hat [12]\.", str(bad))
 
 

@@ -546,7 +546,7 @@ def test_what_a_market_earns_and_whom_a_change_costs(opened):
     row = rows_of(page)[0]
     found = [float(row[name]) for name in ("profit", "profit_low", "profit_high")]
     np.testing.assert_allclose(found, [100 * 3.0 * value[0] for value in interval(now)], rtol=0, atol=1e-4)
-    assert rows_of(page)[1]["profit"] == "" and "profit per 100 choices" in page.inner_text("#market-table thead")
+    assert rows_of(page)[1]["profit"] == "" and "profit of 100 choices" in page.inner_text("#market-table thead")
     moved = 100 * (now - before).mean(axis=0)
     sentence = page.inner_text("#market-volume")
     gained, _, lost = sentence.removeprefix("Gained, in points: ").partition(". Lost: ")

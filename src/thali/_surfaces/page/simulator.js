@@ -63,7 +63,7 @@
     }
     const select = made("select", {id});
     attribute.levels.forEach((level, k) => select.add(new Option(shortened(level), String(k))));
-    if (attribute.may_lack) select.add(new Option("(lacks it)", ""));
+    if (attribute.may_lack) select.add(new Option("(none)", ""));
     select.value = one.levels[i] === null ? "" : String(one.levels[i]);
     select.addEventListener("change", () => {
       one.levels[i] = select.value === "" ? null : Number(select.value);
