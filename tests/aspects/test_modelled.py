@@ -112,7 +112,7 @@ def test_a_prior_joined_with_a_likelihood_is_of_one_group():
 def test_groups_have_covariates_and_worst_ones_in_common():
     described, labels = with_values(with_ties(random_comparisons(3, 1), 1), 1, seed=1), ("0", "1", "2")
     for other, said in (
-        (random_comparisons(3, 2), ("same covariates", "'a' has 'x0'", "'b' none")),
+        (random_comparisons(3, 2), ("same covariates", "'a' has 'x0'", "'b' has none")),
         (with_values(random_comparisons(4, 2), 1, seed=1), ("same labels in the same order",)),
     ):
         with refused(ThaliError, *said):

@@ -206,7 +206,7 @@ def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_t
     for chain in chains:
         chain.run_to(50)  # sweeps, two draws' worth of them
     assert chains[0].in_pilot
-    with warned(EstimateWarning, "1 tuning", "1,000"):
+    with warned(EstimateWarning, "1 warm-up", "1,000"):
         again = work._with_less_tuning(chains, Progress(False, "sampling", 1), 250)
     assert not again[0].in_pilot and again[0].total == again[0].total_of_run == (1 + 250) * 25
 

@@ -173,7 +173,7 @@ DISSIMILARITIES = [
     (
         np.zeros((3, 3)),
         "exponential",
-        ('"exponential"', "a positive one"),
+        ('"exponential"', "one positive value"),
     ),
     (np.ones((3, 3)), lambda d: d[:2], ("`how`", "3 finite", "got an", "(2,)")),
     (np.ones((3, 3)), lambda d: 1 / (d - 1), ("`how`", "3 finite", "got some")),

@@ -105,7 +105,7 @@ def test_bad_tables_are_refused_in_one_sentence(change, facts):
 
 
 def test_missing_columns_and_unknown_labels():
-    with refused(DataError, "looks like alternative"):
+    with refused(DataError, "recognised as alternative"):
         th.Choices(table().drop(columns="alternative"))
     with refused(DataError, "'milk'", "row 1", "column 'alternative'", "`labels`"):
         th.Choices(table(), labels=["tea", "beer"])

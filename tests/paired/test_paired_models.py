@@ -295,9 +295,9 @@ def test_wald_test():
     for contrasts, sentence in [
         (np.ones((1, 8)), "one column for each of the 9 options; got shape"),
         ([{"JX": 1}], "contains 'JX', which is not among the options. They are 'LBJ'"),
-        (np.zeros((1, 9)), "have an entry other than 0"),
-        ({"JU": 1}, "Contrast 1 sums to 1, and must sum to 0: the weights are known up to a common factor"),
-        (np.array([[1, -1, *[0] * 7], [1, -0.9, *[0] * 7]]), "Contrast 2 sums to 0.1, and"),
+        (np.zeros((1, 9)), "have a nonzero entry"),
+        ({"JU": 1}, "Contrast 1 sums to 1, but must sum to 0, because weights are known only up to a common factor"),
+        (np.array([[1, -1, *[0] * 7], [1, -0.9, *[0] * 7]]), "Contrast 2 sums to 0.1, but"),
     ]:
         with pytest.raises(ArgumentError, match=sentence):
             th.paired.wald_test(model, contrasts)
@@ -423,7 +423,7 @@ def test_half_wins():
     ]:
         with pytest.raises(DataError, match=sentence):
             th.paired.half_wins(wins, ties)
-    with refused(DataError, "There is no tie"):
+    with refused(DataError, "There are no ties"):
         th.paired.davidson(wins, np.zeros((2, 2)))
 
 
@@ -467,10 +467,10 @@ def test_simulation():
     assert th.paired.simulate(table, 10, random_seed=1) == th.paired.simulate(table, 10, random_seed=1)
     for source, arguments, kind, sentence in [
         (table, {}, ArgumentError, "of comparisons"),
-        (table + 0.3, {"comparisons": 3}, ArgumentError, "must add up to 1"),
+        (table + 0.3, {"comparisons": 3}, ArgumentError, "must sum to 1"),
         ("model", {"comparisons": 3}, ArgumentError, "or a square table of probabilities; got str"),
         (table.rename(index={"a": "c"}), {"comparisons": 3}, ArgumentError, "same labels in the same order"),
-        (table, {"comparisons": 0}, ArgumentError, "comparisons must be a whole number of 1"),
+        (table, {"comparisons": 0}, ArgumentError, "`comparisons` must be an integer >= 1"),
         (maximised(data=th.paired.half_wins([[0, 3], [1, 0]], [[0, 1], [1, 0]])), {}, None, None),
     ]:
         if kind is None:

@@ -236,7 +236,7 @@ def _refuse_other_covariates(names: tuple[str, ...], parts: tuple[Any, ...], lab
     for name, part in zip(names, parts, strict=True):
         if part.covariate_names != first.covariate_names:
             has, other = (shorten(each.covariate_names) or "none" for each in (first, part))
-            raise DataError(f"Groups must have the same covariates; {names[0]!r} has {has}, and {name!r} {other}.")
+            raise DataError(f"Groups must have the same covariates; {names[0]!r} has {has}, but {name!r} has {other}.")
         if not part.covariate_names:
             continue
         if part.labels != labels:

@@ -90,7 +90,7 @@ def _square_frame(
     if labels is not None:
         labels = tuple(labels)
         if own is not None and tuple(map(as_label, labels)) != own:
-            raise DataError("`labels` must equal those of the DataFrame, in the same order; omit it.")
+            raise DataError("`labels` differ from those of the DataFrame; omit `labels`.")
     return values, own if labels is None else labels
 
 

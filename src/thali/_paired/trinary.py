@@ -78,8 +78,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
                 rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
     if not rows:
         raise DataError(
-            "There is nothing to test: the inequality requires an option preferred in more than half of the"
-            " comparisons that shares with the other an aspect that a third option lacks."
+            "There is nothing to test: no option is chosen over another in more than half of their comparisons and"
+            " shares an aspect with it that a third option lacks."
         )
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     ratios = np.array([row[3] for row in rows])

@@ -365,7 +365,7 @@ def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     for ask in (lambda: tree.features(), lambda: tree.ranks(), lambda: tree.check(), lambda: tree.log_evidence()):
         with refused(ArgumentError, "method='mcmc'", "Only `method='mcmc'`"):
             ask()
-    with refused(ArgumentError, "Only `method='mcmc'`imum-likelihood'"):
+    with refused(ArgumentError, "got `method='maximum-likelihood'`"):
         tree.predict_proba([("LBJ", "HW")], return_se=True)
     with refused(ArgumentError, "method='maximum-likelihood'"):
         tree.sample_prior(th.datasets.celebrities())

@@ -423,7 +423,7 @@ def test_what_else_is_refused(multinomial):
     with refused(ArgumentError, "change", "rule='first-choice'"):
         multinomial.elasticities(MARKET, rule="first-choice")
     part = {"A": 0.4, "B": 0.5, "C": 0.3}
-    with refused(ArgumentError, "79", "part of occasions"):
+    with refused(ArgumentError, "79", "share of occasions"):
         multinomial.market_shares(MARKET, availability=part, actual=ACTUAL)
     with refused(ArgumentError, "share of 'A'"):
         multinomial.market_shares(MARKET, availability={"A": 0.4}, actual=ACTUAL)

@@ -263,9 +263,9 @@ def test_convergence_warning_and_errors():
         th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1).fit(X, y)
     for settings, sentence in [
         ({"a_range": (1.0, 0.1)}, "`a_range` must have"),
-        ({"a_range": 3.0}, "must be the pair"),
-        ({"a": 1e9}, "a must lie between"),
-        ({"draws": 0}, "draws must be a whole number"),
+        ({"a_range": 3.0}, "must be a pair"),
+        ({"a": 1e9}, "`a` must be between"),
+        ({"draws": 0}, "`draws` must be an integer"),
         ({"b": -1.0}, "rate of the prior"),
     ]:
         with pytest.raises(ArgumentError, match=sentence):

@@ -111,7 +111,7 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     words = ["--tasks", 4, "--alternatives", 2, "--seed", 1]
     result = run("design", "prior.csv", *words, "--power", 20, "--spread", 0.5, "--out", "out", "--print", "all")
     assert result.code == 0 and "Bayesian D-error" in result.out
-    says(result.out, "200 simulated", "20 people")
+    says(result.out, "200 simulated", "20 respondents")
     power = pd.read_csv(folder / "out" / "power.csv", index_col="coefficient")
     attributes = {"brand": ["A", "B"], "price": ["9", "12", "15"]}
     prior, sd = {"brand": [0, 1], "price": [0, -1, -2]}, {"brand": [0, 0.5], "price": [0, 0.2, 0.4]}

@@ -180,7 +180,7 @@ def test_clocks_and_places_do_not_matter(run, refused, folder, kind, monkeypatch
         monkeypatch.chdir(moved)
         again = run("resume", "results")
         assert again.out == whole.out
-        says(again.err, "which is not")
+        says(again.err, "does not exist here")
         (moved / "elsewhere").mkdir()
         (moved / "results").rename(moved / "elsewhere" / "other")
         assert run("resume", "elsewhere/other").out == whole.out

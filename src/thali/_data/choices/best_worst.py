@@ -56,7 +56,7 @@ def best_worst_columns(
     best, worst = found["best"], found["worst"]
     for role, name in (("best", best), ("worst", worst)):
         if name is None:
-            raise DataError(f"No column looks like the {role} option; name it with ", Argument(role), ".")
+            raise DataError(f"No column was recognised as the {role} option; name it with ", Argument(role), ".")
     assert best is not None and worst is not None
     taken = {name for name in found.values() if name is not None}
     groups = [tuple(options)] if options is not None else series([name for name in names if name not in taken])

@@ -197,7 +197,7 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
     for role in ("choice_id", "alternative", "chosen"):
         if role in found and found[role] is None:
             raise DataError(
-                f"No column looks like {role}; name it with ",
+                f"No column was recognised as {role}; name it with ",
                 Argument(role),
                 f". The columns are {shorten([str(each) for each in frame.columns], 12)}.",
             )

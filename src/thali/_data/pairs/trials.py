@@ -114,8 +114,8 @@ def _recognised(
             other = _outcome(codes, texts, by_side)
             if not np.array_equal(other, by_label, equal_nan=True):
                 raise DataError(
-                    f"Column {chosen!r} may contain labels of options or sides (1, 2, left, right), which contradict"
-                    " each other; rename the options, or define the values with ",
+                    f"Column {chosen!r} could contain labels of options or sides (1, 2, left, right), and the two"
+                    " readings differ; rename the options, or define the values with ",
                     Argument("coding"),
                     ".",
                 )
@@ -341,7 +341,9 @@ def _options(
     for lacking, name in (("first", first), ("second", second)):
         if not likely or first is not None or second is not None:
             if name is None:
-                raise DataError("No column looks like the ", lacking, " option; name it with ", Argument(lacking), ".")
+                raise DataError(
+                    "No column was recognised as the ", lacking, " option; name it with ", Argument(lacking), "."
+                )
     likely.sort(key=lambda each: each.stem not in STEMS)
     return (*likely[0].columns, likely[0].side[0] in GAMES)
 

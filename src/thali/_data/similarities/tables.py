@@ -136,7 +136,9 @@ def similar(distance: np.ndarray, how: str | Callable[[np.ndarray], Any], pair: 
     if how == "linear":
         return (1.0 if distance.max() <= 1.0 else distance.max()) - distance
     if not distance.any():
-        raise DataError('All dissimilarities are 0, so they have no scale; how="exponential" requires a positive one.')
+        raise DataError(
+            'All dissimilarities are 0, so they have no scale; how="exponential" requires at least one positive value.'
+        )
     return np.exp(-distance / distance.mean())
 
 
