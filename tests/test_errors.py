@@ -81,7 +81,7 @@ def test_a_warning_keeps_its_facts():
         warnings.simplefilter("always")
         warnings.warn(DataWarning("Set ", Setting("lapse", 0.02), "."), stacklevel=1)
         warnings.warn("plain", DataWarning, stacklevel=1)
-    assert [str(each.message) for each in caught] == ["Set lapse=0.02.", "plain"]
+    assert [str(each.message) for each in caught] == ["Set `lapse=0.02`.", "plain"]
     assert caught[0].message.render(Shouted()) == "Set LAPSE 0.02."
 
 
@@ -101,6 +101,6 @@ def test_a_message_of_parts_is_one_line_of_bounded_length():
     ],
 )
 def test_the_checks_of_arguments_name_facts(check):
-    with pytest.raises(ArgumentError, match="^draws ") as caught:
+    with pytest.raises(ArgumentError, match="^`draws`") as caught:
         check()
-    assert caught.value.render(Shouted()).startswith("DRAWS ")
+    assert caught.value.render(Shouted()).startswith("DRAWS")

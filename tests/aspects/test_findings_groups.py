@@ -34,6 +34,32 @@ def test_the_probability_comes_first_and_pairs_of_few_groups_are_compared():
     assert list(read) == ["probability", "mcse", "weight[g0]", "weight[g1]", "weight[g2]", *compared, "members"]
 
 
+@pytest.mark.fit
+def test_names_of_groups_that_look_like_columns_change_nothing():
+    names = ["under > 30", "weight[P(a > b)]", "chain 0 > members"]
+    model = th.EliminationByAspects(2, tempering=False, people=th.people.Groups())
+    run = RUN | {"draws": 40, "tune": 20}
+    counts = (
+        [[0, 40, 40], [1, 0, 20], [1, 20, 0]],
+        [[0, 20, 1], [20, 0, 1], [40, 40, 0]],
+        [[0, 9, 9], [9, 0, 9], [9, 9, 0]],
+    )
+    each = [th.PairedComparisons(rows, list("abc")) for rows in counts]
+    plain = model.fit(dict(zip("xyz", each, strict=True)), **run).findings()["features"]
+    found = model.fit(dict(zip(names, each, strict=True)), **run).findings()["features"]
+    assert plain.sentence.count("weighs more for") and not any(name in str(plain.sentence) for name in names)
+    expected = str(plain.sentence)
+    for letter, name in zip("xyz", names, strict=True):
+        expected = expected.replace(f"for {letter} than", f"for {name} than").replace(
+            f"than for {letter} ", f"than for {name} "
+        )
+    assert str(found.sentence) == expected
+    np.testing.assert_array_equal(
+        found.to_read.iloc[:, :-1].to_numpy(float), plain.to_read.iloc[:, :-1].to_numpy(float)
+    )
+    assert list(found.brief.table) == ["probability", *(f"weight[{name}]" for name in names), "members"]
+
+
 @pytest.mark.long
 @pytest.mark.fit
 def test_the_groups_that_do_not_fit_are_in_files():

@@ -99,9 +99,11 @@ def test_words_have_them(labels):
 
 def test_nothing_is_told_twice():
     frame = trips()
-    assert why_no_constants(data_of(frame.assign(brand=frame["mode"].str.upper()))).startswith("the attributes tell")
+    assert why_no_constants(data_of(frame.assign(brand=frame["mode"].str.upper()))).startswith(
+        "the attributes distinguish"
+    )
     fixed = frame.assign(cost=frame["mode"].map({"train": 2, "bus": 3, "car": 6})).drop(columns="time")
-    assert why_no_constants(data_of(fixed)).startswith("the attributes tell")
+    assert why_no_constants(data_of(fixed)).startswith("the attributes distinguish")
     unnamed = th.ChoiceExperiment.from_frame(frame.drop(columns="mode"))
     assert "no names" in why_no_constants(unnamed)
 
@@ -135,8 +137,8 @@ def test_the_sentence_says_which_and_how_to_change_it(run, tmp_path):
         words = ("--model", "MNL", "--alternative", "mode", "--linear", "cost,time")
         assert sentence in run("fit", tmp_path / "trips.csv", *words).err
     data = data_of(trips())
-    said(constants_in_words(data, None), "constants=False)")
-    said(constants_in_words(data, False), "constants=True)")
+    said(constants_in_words(data, None), "`constants=False`)")
+    said(constants_in_words(data, False), "`constants=True`)")
 
 
 @pytest.mark.data

@@ -379,7 +379,7 @@ def test_a_torn_state_is_refused(kind, tmp_path):
         arrays = {name: array.copy() for name, array in whole.items()}
         tear(arrays, first)
         write_state(job, arrays)
-        with refused(DataError, "of the fit", "; remove the"):
+        with refused(DataError, "stored fit", "cannot be resumed"):
             fitted(kind, size, job=job)
     write_state(job, whole)
     fitted(kind, size, job=job)

@@ -236,7 +236,9 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
         asked = [level for level in unseen if (products[:, scheme.names.index(name)] == levels.index(level)).any()]
         if asked:
             numeric = all(as_number(level) is not None for level in levels)
-            cure = Message(", or fit with ", Setting("linear", name), ", which takes any number") if numeric else ""
+            cure = (
+                Message(", or refit with ", Setting("linear", name), ", which applies to any number") if numeric else ""
+            )
             shown = [level for level in levels if level not in unseen]
             raise DataError(
                 f"The tasks of the fit never show {name!r} as {asked[0]!r}, so its utility is unknown; use"
@@ -297,15 +299,15 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
         if name in of_numbers or len(levels) <= MANY_LEVELS or attribute.order not in (NUMBERS, MEASURED, ALPHABET):
             continue
         what = f"Attribute {name!r} has {len(levels):,} levels"
-        most = f", more than the {MANY_LEVELS} that need not be listed; "
-        listed: tuple[Any, ...] = ", or list them all by ", Argument("levels"), "."
+        most = f", above the limit of {MANY_LEVELS}; "
+        listed: tuple[Any, ...] = ", or list them with ", Argument("levels"), "."
         if attribute.order == ALPHABET:
-            named = ", describe them by a number that is named in ", Argument("linear")
+            named = ", describe them by a numeric attribute listed in ", Argument("linear")
             linear = () if numbers is None else named
-            leave = "leave it out by ", Argument("attributes"), ", join rare ones"
+            leave = "remove it with ", Argument("attributes"), ", merge rare ones"
             raise DataError(f"{what}, {shorten(levels, 4)}{most}", *leave, *linear, *listed)
-        linear = () if numbers is None else ("take the number itself by ", Setting("linear", name), ", ")
-        group = "group them by ", Setting("bins", {name: 4})
+        linear = () if numbers is None else ("treat it as numeric with ", Setting("linear", name), ", ")
+        group = "group its levels with ", Setting("bins", {name: 4})
         raise DataError(f"{what}, {levels[0]} to {levels[-1]}{most}", *linear, *group, *listed)
 
 

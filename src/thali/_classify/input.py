@@ -50,7 +50,7 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     --------
     >>> matrix_of([[1, 2], [3, float("nan")]])
     Traceback (most recent call last):
-    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or leave the row out.
+    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or remove the row.
     """
     if is_sparse(X):
         raise DataError(
@@ -129,8 +129,9 @@ def _as_floats(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
             floats[place] = math.nan if type(value).__name__ in _MISSING else float(value)
         except (TypeError, ValueError):
             raise NotNumbers(
-                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry must be a number, or a"
-                " string that can be converted to one. Encode categories, for instance with pandas.get_dummies."
+                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry of this argument must"
+                " be a number, or a string that reads as a number. Encode categories, for instance with"
+                " pandas.get_dummies."
             ) from None
     return floats
 

@@ -21,7 +21,7 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     --------
     >>> weights_of([1, 0, -2], 3)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    thali.errors.DataError: sample_weight is -2 in row 2; every weight must be a finite number of 0 or more, up to ...
+    thali.errors.DataError: `sample_weight` is -2 in row 2; weights must be finite, >= 0 and at most ...
     """
     if sample_weight is None:
         return np.ones(rows)

@@ -273,7 +273,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
             raise DataError(f"{rows.table.file}: the table has no rows; give at least one vote.")
         rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
         if not len(rows.table.frame):
-            all_of = "The answer was" if repeated == 1 else f"All {repeated:,} answers were"
+            all_of = "The vote was" if repeated == 1 else f"All {repeated:,} votes were"
             raise DataError(f"{rows.table.file}: {all_of} counted before, by {identifier[0]!r}.")
         if identifier[0] not in by:
             rows = rows.without(identifier[0])

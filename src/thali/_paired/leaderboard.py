@@ -330,7 +330,7 @@ def _named(part: str) -> Iterator[None]:
 
 def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     """Refuse covariates of options, and those that tell all outcomes; warn of those that do wherever they are not 0."""
-    leave_out = " leave them out of ", Argument("covariates"), "."
+    leave_out = " remove them from ", Argument("covariates"), "."
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
         raise DataError(

@@ -157,7 +157,8 @@ def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool
     model = EliminationByAspects("unique", lapse=lapse, people=people)
     model = model.fit(data, random_seed=random_seed, progressbar=progressbar)
     posterior = model._view
-    worths = posterior.unique if posterior.common_worth is None else posterior.common_worth
+    common = posterior.common_worth
+    worths = posterior.unique if common is None else common
     log_worths = np.log(worths.reshape(-1, data.n_options))
     nu = np.zeros(0) if posterior.tie is None else posterior.tie.reshape(len(log_worths), -1).mean(axis=1)
     convergence = check_convergence(model.summary(), BY_CHAINS)

@@ -129,7 +129,7 @@ def davidson(
     first, second, wins, losses, drawn = data.first, data.second, data.wins, data.losses, data.tied > 0
     if not drawn.any():
         instead = (
-            InPython("use order_effect", "test the order")
+            InPython("use order_effect", "use the order test")
             if order
             else InPython("fit EliminationByAspects('unique')", "fit Bradley-Terry-Luce")
         )

@@ -166,7 +166,7 @@ class Segments(Described):
     __repr__ = __str__
 
 
-def segments_of(preferences: Preferences, number: Any, random_seed: Any, ci: float) -> Segments:
+def segments_of(preferences: Preferences, number: Any, random_seed: Any, ci: float = INTERVAL) -> Segments:
     r"""Segments by k-means: centres of everybody's mean, to the nearest of which people belong in every draw.
 
     What is compared is the log odds of preferences, since probabilities near 0 and 1 hide how far people differ.

@@ -59,7 +59,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
         ends = table[[f"{name}_low", f"{name}_high"]].to_numpy(float)
         ax.barh(at + shift, values, height=height, color=colour, zorder=2, label=label)
         ax.hlines(at + shift, *ends.T, color="0.1", linewidth=1.2, zorder=3)
-    ends = table.filter(regex="^(share|after)_high$").to_numpy(float)
+    ends = table[[f"{name}_high" for name, *_ in bars]].to_numpy(float)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
     ax.set_xlabel(f"predicted share (line: {level_of(table)} interval)")
     ax.set_yticks(at, names, parse_math=False)

@@ -208,7 +208,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     --------
     >>> load("absent.nc")
     Traceback (most recent call last):
-    thali.errors.DataError: there is no file 'absent.nc'; give the name of a netCDF file that thali wrote
+    thali.errors.DataError: there is no file 'absent.nc'; give a netCDF file written by thali
     """
     import xarray as xr
 

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 LATENT = "latent_features"  # the group of what depends on the order of features or classes, or is padded
 _LATENT_DIMENSIONS = {"feature", "owner", "kind_number"}
 MEMBERS = "kind"  # its variable with the class of each respondent
-ONE, GROUPS, KINDS = "one", "groups", "kinds"  # populations: people alike, groups of them, kinds that are not known
+# Populations: people alike, groups of them, people with weights of their own, kinds that are not known.
+ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
 COVARIATE = "covariate_name"  # the dimension of covariates of comparisons and of options
 
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
@@ -166,15 +167,17 @@ class Posterior(PosteriorTree):
 
     @property
     def population(self) -> str:
-        """ONE, GROUPS or KINDS."""
+        """ONE, GROUPS, PEOPLE or KINDS."""
+        if self.has_individuals:
+            return PEOPLE
         if self.data_kind in OF_GROUPS:
             return GROUPS
         return KINDS if self.data_kind in OF_KINDS else ONE
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
-        """The names of the groups of people; () of people of one group, or of kinds that are not known."""
-        return tuple(map(str, self.draws["group"].values)) if self.population == GROUPS else ()
+        """The names of the groups of people, or of the people; () of one group, or of kinds that are not known."""
+        return tuple(map(str, self.draws["group"].values)) if self.data_kind in OF_GROUPS else ()
 
     @property
     def has_individuals(self) -> bool:

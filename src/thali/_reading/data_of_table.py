@@ -62,7 +62,7 @@ def read(
     >>> data
     PairedComparisons(3 options, 2 pairs, 2 comparisons, 2 respondents, 1 component)
     >>> data.read_as.partition(":")[0]
-    "long table, 'winner' chosen over 'loser', one comparison a row, respondents 'voter_id'"
+    "long table, 'winner' chosen over 'loser', one comparison per row, respondents 'voter_id'"
     """
     check_names(columns, *_RECOGNISED)
     kinds = [EXPERIMENTS] if columns.get("attributes") is not None else []

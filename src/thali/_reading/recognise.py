@@ -183,7 +183,7 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     "long table, 'winner' chosen over 'loser', counted by 'times': 2 options, 1 pair, 4 comparisons"
     >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
     >>> read(path)
-    (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; the diagonal was not read')
+    (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; diagonal ignored')
     """
     where = Where.of(options.pop("where", None))
     return recognise(load(path), *kinds, where=where, **options).build()

@@ -220,8 +220,8 @@ def check(
     ...     return -((data.rating[i] - own) ** 2)
     >>> wrong = th.likelihoods.Custom(log_likelihood, of_option=of_option)
     >>> found = check(wrong, Ratings(np.array([0.5, 2.0, 1.0]), ["tea", "coffee", "milk"]))  # doctest: +ELLIPSIS
-    check  what was compared ...
-    naive  ... by of_option with differences of log_likelihood ... WRONG
+    check  comparison ...
+    naive  ... by of_option against differences of log_likelihood ... WRONG
     ...
     >>> found.ok
     False

@@ -105,7 +105,7 @@ def test_product_classes_and_the_no_choice_option():
         ({"attributes": {**SPACE, "colour": ["red"]}}, ("no attribute 'colour'",)),
         ({"attributes": {**SPACE, "price": []}}, ("'price' must list",)),
         ({"attributes": [1]}, ("must map each attribute",)),
-        ({"costs": COSTS}, ("costs need price",)),
+        ({"costs": COSTS}, ("costs require `price`",)),
         ({"costs": {"zoom": {"no": 0}}, "price": "price"}, ("costs of 'zoom'", "'yes'")),
         ({"costs": {"zoom": {"no": 0, "yes": 1, "yas": 2}}, "price": "price"}, ("costs of 'zoom'", "'yas'")),
         ({"costs": {"zoom": {"no": 0, "yes": "much"}}, "price": "price"}, ("must be numbers",)),
@@ -117,10 +117,10 @@ def test_product_classes_and_the_no_choice_option():
         ),
         ({"costs": {("zoom", "brand"): {("no", "A"): 1}}, "price": "price"}, ("'zoom'", "'brand'", "'no, B'")),
         ({"costs": 4, "price": "price"}, ("must map attributes",)),
-        ({"price": "brand"}, ("'A'", "number, but")),
-        ({"price": "cost"}, ("names 'cost'",)),
-        ({"n": 0}, ("n must be a whole number",)),
-        ({"n": 25}, ("25 different products",)),
+        ({"price": "brand"}, ("'A'", "number")),
+        ({"price": "cost"}, ("is 'cost'",)),
+        ({"n": 0}, ("`n` must be an integer",)),
+        ({"n": 25}, ("25, but the attributes",)),
     ],
 )
 def test_bad_questions(model, asked, facts):

@@ -187,14 +187,14 @@ def test_segments_of_a_model():
 def test_mistakes():
     model = fitted()
     for k, kind, said in [
-        (1, ArgumentError, "k must be a whole number of 2 or more; got 1."),
-        ("two", ArgumentError, "k must be a whole number of 2 or more; got 'two'."),
-        ([], ArgumentError, "k must be a whole number of 2 or more, or several; got none."),
-        (61, DataError, "61 segments are more than the 60 respondents; ask for fewer by k."),
+        (1, ArgumentError, "`k` must be an integer >= 2; got 1."),
+        ("two", ArgumentError, "`k` must be an integer >= 2; got 'two'."),
+        ([], ArgumentError, "`k` must be an integer >= 2, or several; got none."),
+        (61, DataError, "61 segments for only 60 respondents; reduce `k`."),
         (
             5,
             DataError,
-            "The model finds 3 kinds of people, so that 5 segments cannot be made; ask for fewer by k.",
+            "Respondents form only 3 segments, so 5 are not possible; reduce `k`.",
         ),
     ]:
         with pytest.raises(kind) as error:

@@ -133,7 +133,7 @@ def test_settings_are_used(logit, classes):
         ({"price": "brand"}, ArgumentError, ("level 'A'", "'brand'")),
         ({"price": "cost"}, ArgumentError, ("attribute 'cost'",)),
         ({"market": MARKET.assign(brand="Z")}, DataError, ("'Z'",)),
-        ({"market": MARKET.iloc[:1]}, DataError, ("needs two products",)),
+        ({"market": MARKET.iloc[:1]}, DataError, ("least two products",)),
         ({"segments": 99}, DataError, ("99 segments", "8 respondents")),
         ({"similar": 0.5}, ArgumentError, ("'similar'",)),
     ],

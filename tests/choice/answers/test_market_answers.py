@@ -179,20 +179,20 @@ def test_demand_falls_with_the_price(hierarchical, data):
 @pytest.mark.parametrize(
     ("asked", "facts"),
     [
-        ({"people": "age > 400"}, ("people leaves nobody",)),
+        ({"people": "age > 400"}, ("`people` selects no",)),
         ({"people": "edge > 4"}, ("'age'",)),
         ({"people": "age + 1"}, ("each respondent",)),
         ({"people": ["p1", "q1"]}, ("there is no respondent 'q1'",)),
         ({"people": [True, False]}, ("8 respondents", "got 2")),
         ({"people": 7}, ("'respondents'", "'new'")),
         ({"respondent_weights": [1, 2]}, ("8 respondents", "got 2")),
-        ({"respondent_weights": [1] * 7 + [-1]}, ("that of respondent 'p7' is -1",)),
+        ({"respondent_weights": [1] * 7 + [-1]}, (">= 0; respondent 'p7' has -1",)),
         ({"respondent_weights": [0] * 8}, ("are all 0",)),
-        ({"respondent_weights": {"p0": 1}}, ("have none for 'p1', 'p2'",)),
-        ({"respondent_weights": "weight"}, ("no column of people",)),
-        ({"respondent_weights": [1] * 8, "people": "new"}, ("belong to the respondents",)),
-        ({"people": ["p1"], "respondent_weights": [1] + [0] * 7}, ("respondents whose weight",)),
-        ({"ci": 95}, ("between 0 and 1; got 95",)),
+        ({"respondent_weights": {"p0": 1}}, ("lacks 'p1', 'p2'",)),
+        ({"respondent_weights": "weight"}, ("column; available",)),
+        ({"respondent_weights": [1] * 8, "people": "new"}, ("requires respondents",)),
+        ({"people": ["p1"], "respondent_weights": [1] + [0] * 7}, ("respondents with weight",)),
+        ({"ci": 95}, ("be in (0, 1); got 95",)),
         ({"change": {"price": {"D": 5}}}, ("no product 'D'",)),
     ],
 )
@@ -204,7 +204,7 @@ def test_bad_questions(multinomial, asked, facts):
 
 def test_bad_markets_and_demands(multinomial):
     for market, sentence in [
-        (MARKET.head(1), "two products or more; the table has 1"),
+        (MARKET.head(1), "two products; the table has 1"),
         (MARKET.assign(product="A"), "two are called 'A'"),
         (MARKET.assign(brand="D"), "'D', which is not one of its levels"),
         (MARKET.assign(scenario=["a", "a", "b"]), "scenario 'b' has 1"),
@@ -215,8 +215,8 @@ def test_bad_markets_and_demands(multinomial):
     for asked, sentence in [
         (("cost", "A", [1]), "no attribute 'cost'"),
         (("price", "Z", [1]), "no product 'Z'"),
-        (("price", "A", 5), "values must list"),
-        (("price", "A", []), "values must list"),
+        (("price", "A", 5), "`values` must list"),
+        (("price", "A", []), "`values` must list"),
     ]:
         with pytest.raises(ArgumentError, match=sentence):
             multinomial.demand(*asked, MARKET)
@@ -423,7 +423,7 @@ def test_figures_that_a_page_saves_beside_a_market_are_no_idle_columns(multinomi
     saved = MARKET.assign(share=0.3, share_low=0.2, share_high=0.4, respondents="all")
     pd.testing.assert_frame_equal(multinomial.market_shares(saved), multinomial.market_shares(MARKET))
     assert not recwarn.list
-    with warned(DataWarning, "'colour' is no attribute"):
+    with warned(DataWarning, "'colour'"):
         multinomial.market_shares(saved.assign(colour="red"))
 
 

@@ -342,7 +342,7 @@ def test_nothing_is_what_a_line_is_held_against():
     table = model.reach(market, size=2, top=3)
     assert set(table["members"].explode()) == {"A", "B", "C"} and len(shares)
     assert (np.diff(table["reach"]) <= 0).all() and table["reach"].between(0, 1).all()
-    with warned(DataWarning, "product now reaches"):
+    with warned(DataWarning, "product reaches"):
         model.reach(MARKET, size=2)
     how = {"rule": "randomised-first-choice"}
     same = model.market_shares(market, {"price": {"A": 5}}, **how)  # it costs 5 already
@@ -396,16 +396,16 @@ def test_the_sentence_of_tasks_held_out_has_their_numbers(multinomial, data):
         ({"rule": "best"}, ("rule",)),
         (
             {"scale": -1.0},
-            ("scale", "above 0"),
+            ("scale", "positive finite"),
         ),
-        ({"availability": {"A": 0.0}}, ("availability of 'A'",)),
+        ({"availability": {"A": 0.0}}, ("`availability` of 'A'",)),
         ({"availability": {"Z": 0.5}}, ("product 'Z'",)),
         ({"availability": 0.5}, ("availability",)),
-        ({"actual": {"A": 0.5, "B": 0.2}}, ("actual", "share of 'C'")),
-        ({"actual": {"A": 0.5, "B": 0.2, "C": 0.4}}, ("actual shares must",)),
-        ({"actual": {"A": 0.5, "B": 0.5, "C": 0.0}}, ("share of 'C'",)),
+        ({"actual": {"A": 0.5, "B": 0.2}}, ("actual", "'C'")),
+        ({"actual": {"A": 0.5, "B": 0.2, "C": 0.4}}, ("`actual` shares must",)),
+        ({"actual": {"A": 0.5, "B": 0.5, "C": 0.0}}, ("'C'",)),
         ({"actual": {"A": 0.5, "B": 0.5, "Z": 0.1}}, ("product 'Z'",)),
-        ({"actual": ACTUAL, "rule": "first-choice"}, ("'logit'",)),
+        ({"actual": ACTUAL, "rule": "first-choice"}, ("logit",)),
     ],
 )
 def test_what_is_refused(multinomial, asked, facts):
@@ -414,7 +414,7 @@ def test_what_is_refused(multinomial, asked, facts):
 
 
 def test_what_else_is_refused(multinomial):
-    with refused(ArgumentError, "above 0", "'brand'", "'A'"):
+    with refused(ArgumentError, "positive", "'brand'", "'A'"):
         multinomial.elasticities(MARKET, "brand")
     with refused(ArgumentError, "no attribute 'size'"):
         multinomial.elasticities(MARKET, "size")
@@ -433,7 +433,7 @@ def test_what_else_is_refused(multinomial):
         multinomial.market_shares(five, availability=limited, rule="randomised-first-choice")
     with refused(ArgumentError, "product 'Z'"):
         multinomial.source_of_volume(MARKET, "Z")
-    with refused(ArgumentError, "names every product"):
+    with refused(ArgumentError, "contains every product"):
         multinomial.source_of_volume(MARKET, ["A", "B", "C"])
     with refused(ArgumentError, "cost", "got 'much'"):
         multinomial.demand("price", "B", [5], MARKET, cost="much")

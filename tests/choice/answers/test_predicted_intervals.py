@@ -51,7 +51,7 @@ def test_of_a_person_by_the_draws_of_her_tastes(data, new):
     assert (se < high - low).all() and len(model.predict_proba(new, ci=0.8)) == 3
     of_new = model.predict_proba(new.assign(id="nobody"), ci=0.8)
     assert (of_new[2] - of_new[1]).mean() > (high - low).mean()
-    with refused(ArgumentError, "ci is the"):
+    with refused(ArgumentError, "`ci`, the"):
         model.predict_proba(new, ci=2.0)
 
 

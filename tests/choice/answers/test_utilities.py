@@ -120,7 +120,7 @@ def test_how_utilities_become_shares_is_a_setting_of_findings(posterior):
     assert scaled["share"].tolist() == expected["share"].tolist()
     with refused(ArgumentError, "scale"):
         posterior.findings(scale=0.5)
-    with refused(ArgumentError, "actual shares must"):
+    with refused(ArgumentError, "`actual` shares must"):
         posterior.findings(market=MARKET, actual={"A": 0.7, "B": 0.5})
 
 

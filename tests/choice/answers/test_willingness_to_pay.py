@@ -290,7 +290,7 @@ def test_monotone_classes_pay_for_what_is_better():
 
 def test_a_price_alone_pays_for_nothing(data):
     model = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(simulated(people=4), attributes=["price"]))
-    with refused(ArgumentError, "no attribute but 'price'"):
+    with refused(ArgumentError, "`price`: 'price'"):
         model.willingness_to_pay("price")
 
 
@@ -300,7 +300,7 @@ def test_a_price_alone_pays_for_nothing(data):
         ({"price": "prize"}, ("attribute 'prize'", "'price'")),
         ({"price": "brand"}, ("level 'A'", "'brand'")),
         ({"price": "price", "people": "new"}, ("willingness to pay",)),
-        ({"price": "price", "ci": 0}, ("between 0 and 1",)),
+        ({"price": "price", "ci": 0}, ("be in (0, 1)",)),
     ],
 )
 def test_bad_questions(hierarchical, asked, facts):

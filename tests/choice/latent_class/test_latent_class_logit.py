@@ -214,7 +214,7 @@ def test_choices_of_a_class_without_bound_are_said():
             product = {"id": person, "task": task}
             rows += [{**product, "price": 1, "choice": int(not dear)}, {**product, "price": 2, "choice": int(dear)}]
     data = th.ChoiceExperiment.from_frame(pd.DataFrame(rows))
-    with warned(EstimateWarning, "leave 'class 2: price[2]' open"):
+    with warned(EstimateWarning, "of 'class 2: price[2]'"):
         model = th.LatentClassLogit(2).fit(data, random_seed=1, progressbar=False)
     assert model.unbounded_ == ("class 2: price[2]",)
     assert (
@@ -268,11 +268,11 @@ MISTAKES = [
     (
         {"classes": 8, "choose": "held-out"},
         DataError,
-        ("9 respondents", "5 parts", "8 classes", "choose='bic'"),
+        ("9 respondents", "5-fold cross-validation", "8 classes", "choose='bic'"),
     ),
     ({"choose": "aic"}, ArgumentError, ("choose", "'bic'", "'held-out'", "got 'aic'")),
     ({"starts": 0}, ArgumentError, ("starts", "got 0")),
-    ({"linear": "prize"}, ArgumentError, ("linear", "names 'prize'", "'price'")),
+    ({"linear": "prize"}, ArgumentError, ("linear", "contains 'prize'", "'price'")),
 ]
 
 

@@ -75,7 +75,7 @@ def test_a_job_goes_on_with_more_replicates(tmp_path):
 
 def test_bad_numbers():
     for how in ({"replicates": 0}, {"replicates": 2.5}, {"starts": 0}):
-        with refused(ArgumentError, "whole number"):
+        with refused(ArgumentError, "be an integer"):
             fitted().bootstrap_test(**how)
 
 

@@ -248,13 +248,13 @@ MISTAKES = [
     (
         three_attributes,
         {"attention": ["prise"]},
-        ("attention", "names 'prise'", "'price'"),
+        ("attention", "contains 'prise'", "'price'"),
     ),
-    (one_zoom, {"attention": ["zoom"]}, ("attention", "names 'zoom'")),
+    (one_zoom, {"attention": ["zoom"]}, ("attention", "contains 'zoom'")),
     (
         three_attributes,
         {"attention": ["alt"], "constants": True},
-        ("attention", "names 'alt'"),
+        ("attention", "contains 'alt'"),
     ),
     (three_attributes, {"attention": False}, ("attention", "got False")),
     (three_attributes, {"attention": []}, ("attention",)),

@@ -253,7 +253,7 @@ def described(**columns):
 
 MISTAKES = [
     ({"attention_by": ["age"]}, ("attention_by", "attention=True")),
-    ({"attention": True, "attention_by": ["agee"]}, ("attention_by", "names 'agee'")),
+    ({"attention": True, "attention_by": ["agee"]}, ("attention_by", "contains 'agee'")),
     ({"attention": True, "attention_by": ["home"]}, ("attention_by", "'home'", "'Ulm'")),
     ({"attention": True, "attention_by": ["age", "years"]}, ("attention_by", "2 covariates", "4 respondents")),
     ({"attention": True, "attention_by": 3}, ("attention_by", "`data.people`", "got 3")),

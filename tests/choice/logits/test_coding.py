@@ -142,20 +142,20 @@ def test_the_no_choice_option_has_no_label():
 @pytest.mark.parametrize(
     ("asked", "facts"),
     [
-        ({"linear": "brand"}, ("linear", "names 'brand'", "level 'A'")),
+        ({"linear": "brand"}, ("linear", "contains 'brand'", "level 'A'")),
         ({"knots": {"brand": 1}}, ("level 'A'",)),
-        ({"knots": {"prize": 1}}, ("knots", "names 'prize'", "'price'")),
-        ({"knots": {"price": [5]}}, ("25", "between its smallest")),
+        ({"knots": {"prize": 1}}, ("knots", "contains 'prize'", "'price'")),
+        ({"knots": {"price": [5]}}, ("25", "between its lowest")),
         ({"knots": {"price": [20, 10]}}, ("increasing numbers",)),
         ({"knots": {"price": [12, 16]}}, ("15", "25")),
         ({"knots": {"price": 2}}, ("got 2",)),
         ({"knots": {"price": "many"}}, ("got 'many'",)),
-        ({"knots": [10]}, ("knots must map attributes",)),
-        ({"interactions": "price"}, ("interactions must be pairs",)),
-        ({"interactions": [("price",)]}, ("interactions must be pairs",)),
-        ({"interactions": [("price", "price")]}, ("of two attributes",)),
-        ({"interactions": [("price", "zoom"), ("zoom", "price")]}, ("stands once",)),
-        ({"interactions": [("price", "size")]}, ("interactions names 'size'",)),
+        ({"knots": [10]}, ("`knots` must map attributes",)),
+        ({"interactions": "price"}, ("`interactions` must be pairs",)),
+        ({"interactions": [("price",)]}, ("`interactions` must be pairs",)),
+        ({"interactions": [("price", "price")]}, ("of different attributes",)),
+        ({"interactions": [("price", "zoom"), ("zoom", "price")]}, ("listed once",)),
+        ({"interactions": [("price", "size")]}, ("`interactions` contains 'size'",)),
         ({"constants": "mode"}, ("constants",)),
     ],
 )
@@ -167,7 +167,7 @@ def test_bad_arguments(data, asked, facts):
 
 def test_constants_need_labels():
     data = th.ChoiceExperiment.from_frame(simulated(people=3).drop(columns="alt"))
-    with refused(ArgumentError, "column by alternative"):
+    with refused(ArgumentError, "column with `alternative`"):
         th.MultinomialLogit(constants=True).fit(data)
 
 

@@ -269,10 +269,10 @@ MISTAKES = [
     ({"signs": {"prise": "decreasing"}}, {}, ("attribute 'prise'",)),
     ({"signs": "price"}, {}, ("signs",)),
     ({"by": ["age"]}, {}, ("'age'",)),
-    ({"by": ["sex"]}, {"age": [1, 2, 3, 4]}, ("names 'sex'",)),
+    ({"by": ["sex"]}, {"age": [1, 2, 3, 4]}, ("contains 'sex'",)),
     ({"by": ["age"]}, {"age": [1, 2, None, 4]}, ("'age'", "4 respondents")),
     ({"by": ["age"]}, {"age": [2, 2, 2, 2]}, ("'age'", "'2'")),
-    ({"by": ["a", "b"]}, {"a": [1, 2, 3, 4], "b": [2, 4, 6, 8]}, ("by: 2 covariates of 4 respondents",)),
+    ({"by": ["a", "b"]}, {"a": [1, 2, 3, 4], "b": [2, 4, 6, 8]}, ("`by`: 2 covariates of 4 respondents",)),
     ({"by": 3}, {"a": [1, 2, 3, 4]}, ("`data.people`", "got 3")),
 ]
 
@@ -321,8 +321,8 @@ def test_many_people_have_fewer_draws_further_apart(fitted):
 
 
 BAD = [
-    ({"mean_sd": 0}, {}, ("mean_sd", "above 0")),
-    ({"scale": -1}, {}, ("scale", "above 0")),
+    ({"mean_sd": 0}, {}, ("mean_sd", "positive finite")),
+    ({"scale": -1}, {}, ("scale", "positive finite")),
     ({"df": 6}, {}, ("df", "5 coefficients", "got 6")),
     ({}, {"draws": 0}, ("draws", "got 0")),
     ({}, {"chains": 0}, ("chains", "got 0")),
@@ -347,7 +347,7 @@ def test_what_is_reported_of_a_draw_does_not_depend_on_how_many_there_are(count)
 
 
 def test_bad_data():
-    with refused(DataError, "needs a ChoiceExperiment; got list"):
+    with refused(DataError, "requires a ChoiceExperiment; got list"):
         th.HierarchicalLogit().fit([])
     with refused(NotFittedError, "not been fitted yet"):
         th.HierarchicalLogit().predict_proba(simulated())

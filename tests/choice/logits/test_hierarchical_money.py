@@ -191,7 +191,7 @@ def test_bad_arguments(how, facts):
 
 def test_data_without_amounts():
     rows = simulated(people=20)
-    with refused(ArgumentError, "beside other attributes"):
+    with refused(ArgumentError, "and other attributes"):
         th.HierarchicalLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"})), draws=1
         )

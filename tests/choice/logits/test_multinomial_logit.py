@@ -146,12 +146,12 @@ def test_bad_input(data):
         th.MultinomialLogit().predict_proba(data)
     with refused(NotFittedError, "not been fitted yet"):
         th.MultinomialLogit().summary()
-    with refused(DataError, "needs a ChoiceExperiment; got DataFrame"):
+    with refused(DataError, "requires a ChoiceExperiment; got DataFrame"):
         th.MultinomialLogit().fit(simulated())
     for linear, sentence in [
-        ("prise", "linear names 'prise', which is no attribute. Did you mean 'price'?"),
-        (["brand"], "linear names 'brand', whose level 'A' is no number; leave it out of the list."),
-        (3, "linear must be a list of attributes; got 3."),
+        ("prise", "`linear` contains 'prise', which is not an attribute. Did you mean 'price'?"),
+        (["brand"], "`linear` contains 'brand', whose level 'A' is not a number; remove it from the list."),
+        (3, "`linear` must be a list of attributes; got 3."),
     ]:
         with pytest.raises(ArgumentError) as caught:
             th.MultinomialLogit(linear).fit(data)

@@ -100,7 +100,7 @@ def test_an_interval_holds_the_draws_of_a_persons_probability():
     every = tasks_proba(draws, encoded, by_draw=True, repeats=50, random_seed=2)
     np.testing.assert_allclose([low, high], np.quantile(every, [0.1, 0.9], axis=0))
     np.testing.assert_allclose(every.mean(axis=0), p)
-    with refused(ArgumentError, "ci is the"):
+    with refused(ArgumentError, "`ci`, the"):
         model.predict_proba(new, ci=1.5)
 
 
@@ -365,7 +365,7 @@ def test_ways_to_write_a_change():
         ({"price": ["100", "150"]}, ("2 levels", "3 products")),
         ({"price": ["100"]}, ("has 1 level for 3 products",)),
         ({"price": "120"}, ("'120'",)),
-        ([("price", "100")], ("change must say",)),
+        ([("price", "100")], ("`change` must map",)),
     ],
 )
 def test_bad_changes(change, messages):
@@ -375,7 +375,7 @@ def test_bad_changes(change, messages):
 
 def test_bad_markets():
     model = fitted(draws=2)
-    with refused(DataError, "two products or more"):
+    with refused(DataError, "two products; the"):
         model.market_shares(MARKET.head(1))
     with refused(DataError, "two are called 'A'"):
         model.market_shares(MARKET.assign(product=["A", "B", "A"]))

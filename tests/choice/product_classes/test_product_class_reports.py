@@ -173,7 +173,7 @@ def test_errors_over_groups_and_the_row_of_others():
     assert every["share_se"].iloc[0] == pytest.approx(np.std(shares, ddof=1) / 2)
     assert np.isnan(fitted(groups=1).classes()["share_se"]).all()
     assert (every["rules"].to_numpy()[:-1] == 1).all() and some["rules"].sum() == len(every)
-    with refused(ArgumentError, "cover is a share"):
+    with refused(ArgumentError, "`cover`, a share"):
         model.classes(cover=0)
     with refused(ArgumentError, "similar"):
         model.classes(similar=1.5)

@@ -17,23 +17,23 @@ from thali.errors import ArgumentError, DataError, NotFittedError
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
 BAD_ARGUMENTS = [
-    ({"alpha": 0}, "alpha is the expected number of classes"),
-    ({"alpha": -1.0}, "finite number above 0; got -1.0"),
+    ({"alpha": 0}, "`alpha`, the expected number of classes"),
+    ({"alpha": -1.0}, r"finite number; got -1\.0"),
     ({"lapse": 1.0}, r"must be in \[0, 1\); got 1.0"),
     ({"lapse": -0.1}, r"must be in \[0, 1\)"),
     ({"lapse": "0.1"}, r"must be in \[0, 1\)"),
     ({"lapse": float("nan")}, r"must be in \[0, 1\)"),
-    ({"method": "gibbs"}, "method must be one of 'mcmc', 'smc'"),
-    ({"chains": 0}, "chains must be a whole number of 1 or more"),
-    ({"draws": 0}, "draws must be a whole number of 1 or more"),
-    ({"tune": -1}, "tune must be a whole number of 0 or more"),
-    ({"thin": 0}, "thin must be a whole number of 1 or more"),
-    ({"sweeps_per_step": 0}, "sweeps_per_step must be a whole number of 1 or more"),
-    ({"sweeps_per_step": 5}, "sweeps_per_step belongs to method='smc'; leave it out with method='mcmc'"),
-    ({"method": "smc", "chains": 1}, "chains=1 is a single group; take two or more"),
-    ({"method": "smc", "draws": 1}, "draws must be a whole number of 2 or more"),
-    ({"method": "smc", "tune": 5}, "tune belongs to method='mcmc'; leave it out with method='smc'"),
-    ({"method": "smc", "thin": 5}, "thin belongs to method='mcmc'"),
+    ({"method": "gibbs"}, "`method` must be one of 'mcmc', 'smc'"),
+    ({"chains": 0}, "`chains` must be an integer >= 1; got 0"),
+    ({"draws": 0}, "`draws` must be an integer >= 1; got 0"),
+    ({"tune": -1}, "`tune` must be an integer >= 0; got -1"),
+    ({"thin": 0}, "`thin` must be an integer >= 1; got 0"),
+    ({"sweeps_per_step": 0}, "`sweeps_per_step` must be an integer >= 1; got 0"),
+    ({"sweeps_per_step": 5}, r"`sweeps_per_step` requires `method='smc'`; got `method='mcmc'`\. Remove it"),
+    ({"method": "smc", "chains": 1}, "`chains=1` is a single group; use at least"),
+    ({"method": "smc", "draws": 1}, "`draws` must be an integer >= 2; got 1"),
+    ({"method": "smc", "tune": 5}, r"`tune` requires `method='mcmc'`; got `method='smc'`\. Remove it"),
+    ({"method": "smc", "thin": 5}, "`thin` requires `method='mcmc'`"),
 ]
 
 
@@ -49,7 +49,7 @@ def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
 BAD_MONOTONE = [
     ({"prize": "decreasing"}, "no attribute 'prize'.*Did you mean 'price'"),
     ({"price": "down"}, "must be increasing or decreasing; got 'down'"),
-    ([("price", "decreasing"), ("price", "increasing")], "'price' cannot be both increasing and decreasing"),
+    ([("price", "decreasing"), ("price", "increasing")], "'price' is given as both increasing and decreasing"),
     ({"price": ["increasing", "decreasing"]}, "direction of 'price'"),
     ("price", "must map attributes to directions"),
     (3, "must map attributes to directions"),
@@ -73,7 +73,7 @@ def test_levels_without_an_order_cannot_be_monotone():
 
 
 def test_other_data_are_refused():
-    with refused(DataError, "needs a ChoiceExperiment; got DataFrame"):
+    with refused(DataError, "requires a ChoiceExperiment; got DataFrame"):
         thali.ProductClasses().fit(pd.DataFrame({"id": [1]}))
 
 
@@ -310,7 +310,7 @@ def test_chains_that_climb_are_told_from_chains_that_differ():
     climbing, differing = with_chains(rise, share=apart).convergence(), with_chains(share=apart).convergence()
     assert not climbing.agrees and climbing.facts["climb"] == pytest.approx(20.0, abs=1.0)
     assert "are still climbing" in str(climbing)
-    assert [str(each) for each in climbing.remedies] == ["tune=400"]
+    assert [str(each) for each in climbing.remedies] == ["`tune=400`"]
     assert "climb" not in differing.facts
     assert "do not agree yet" in str(differing)
     noise = with_chains(np.linspace(0.0, 80.0, 400) * np.array([1.0, -1.0, 2.0, -1.0])[:, None], share=apart)

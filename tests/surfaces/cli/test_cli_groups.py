@@ -38,7 +38,11 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     )
     result = done("fit", "people.csv", *words, "--print", "all")
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")
-    for sentence in ("Number of aspects", "Similarity of the groups, κ", "choice_probability[m][tea, milk]"):
+    for sentence in (
+        "Number of aspects",
+        "vary between groups by a relative standard deviation of",
+        "choice_probability[m][tea, milk]",
+    ):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
     assert {"posterior.nc", "summary.csv", "features.csv", "check.csv", "trace.png"} <= written

@@ -26,7 +26,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         "Latent classes, largest first",
         "P(occupied)",
         "class_agreement",
-        "Similarity of the classes, κ",
+        "vary between classes by a relative standard deviation of",
     ):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
@@ -54,7 +54,12 @@ def others(folder):
     ("table", "words", "written", "fact"),
     [
         ("sets.csv", ("--people", "classes:2", "--aspects", "unique"), "ranks.csv", "set_probability"),
-        ("sets.csv", ("--people", "classes:2:similar"), "ranks.csv", "Similarity of the classes, κ"),
+        (
+            "sets.csv",
+            ("--people", "classes:2:similar"),
+            "ranks.csv",
+            "vary between classes by a relative standard deviation of",
+        ),
     ],
 )
 def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, uncompiled, table, words, written, fact):

@@ -107,7 +107,7 @@ def test_a_market_that_a_page_saved_is_read_as_it_was_shown(done):
     rows = simulated(people=12).rename(columns={"zoom": "+zoom"})
     rows.assign(brand=rows["brand"].map({"A": "+5 GB", "B": "'+1 GB", "C": "C"})).to_csv("plan.csv", index=False)
     saved = {"product": ["'=1", "B"], "price": [5, 15], "brand": ["'+5 GB", "'+1 GB"], "'+zoom": ["no", "yes"]}
-    pd.DataFrame(saved).assign(share=0.5, people="everybody").to_csv("saved.csv", index=False)
+    pd.DataFrame(saved).assign(share=0.5, respondents="all").to_csv("saved.csv", index=False)
     result = done("fit", "plan.csv", "--model", "MNL", "--market", "saved.csv", "--out", "found")
     assert pd.read_csv("found/market_shares.csv")["product"].tolist() == ["=1", "B"]
     assert "no attribute" not in result.err

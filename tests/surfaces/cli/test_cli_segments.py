@@ -178,10 +178,10 @@ def test_what_each_person_prefers_is_written(done, refused, folder, uncompiled, 
     assert {f"{name}.csv" for name in tables} <= written
     assert {f"{name}.png" for name in tables[:4]} <= written
     found = pd.read_csv(folder / "people" / "individuals.csv")
-    assert list(found) == ["person", "option", "mean", "low", "high"] and len(found) == 16
+    assert list(found) == ["respondent", "option", "mean", "low", "high"] and len(found) == 16
     assert pd.read_csv(folder / "people" / "reach.csv")["members"].str.count("; ").eq(2).all()
     page = (folder / "r.html").read_text()
-    for question in ("Which options reach most people together?", "How strongly does each segment prefer each option?"):
-        assert question in page
+    for title in ("Reach (TURF)", "Preference scores by segment"):
+        assert title in page
     said(refused(*words, "--segments", 2), "--segments", "--people")
     said(refused(*words, "--people", "individuals", "--segments", 5), "5 segments", "4 respondents")

@@ -39,8 +39,7 @@ def tables(folder):
 
 LEFT_OUT = "24 of 72 rows excluded by block == 'main'"
 NOTICED = (
-    "thali: warning: 24 rows say `block` = practice and were counted; leave them out by "
-    "--where \"block != 'practice'\".\n"
+    "thali: warning: Counted 24 rows with `block` = practice; exclude them with --where \"block != 'practice'\".\n"
 )
 
 

@@ -316,7 +316,7 @@ MISTAKES = [
         "steps without smc",
         f"{CLASSES} --sweeps-per-step 4",
         lambda: classes({"sweeps_per_step": 4}),
-        "requires",
+        "smc",
     ),
     ("no chains of classes", f"{CLASSES} --chains 0", lambda: classes({"chains": 0}), ">= 1; got 0"),
     ("draws below zero", f"{CLASSES} --draws -1", lambda: classes({"draws": -1}), ">= 1; got -1"),

@@ -35,7 +35,7 @@ CASES = {  # by the name of the spec, with what is special behind a comma; other
     "elimination-by-aspects, people": [
         *("people.csv", *RUN, "--people", "individuals", "--segments", 2, "--anchor", "tea")
     ],
-    "additive-clustering": ["similar.csv", *RUN, "--similar", 0.4, "--estimate", "conditional-map"],
+    "additive-clustering": ["similar.csv", *RUN, "--similar", 0.4, "--estimate", "conditional-map", "--ci", 0.8],
     "product-classes": [
         *("study.csv", *STUDY, "--chains", 2, "--sweeps", 10, "--seed", 7, "--similar", 0.9, "--segments", "2")
     ],
@@ -46,8 +46,8 @@ CASES = {  # by the name of the spec, with what is special behind a comma; other
     "latent-class-logit": [
         *("study.csv", *TODAY, "--classes", "3", "--starts", 2, "--seed", 7, "--segments", "2", "--bootstrap", 2)
     ],
-    "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
-    "sparse-logit": ["rows.csv", "--target", "y", *RUN, "--folds", 2],
+    "plackett-luce": ["rows.csv", "--target", "y", *RUN, "--folds", 2, "--ci", 0.8],
+    "sparse-logit": ["rows.csv", "--target", "y", *RUN, "--folds", 2, "--ci", 0.8],
 }
 NUMBER = re.compile(r"(?<![\w.])-?(?:\d[\d,]*)?\.\d+(?:e[+-]\d+)?|(?<![\w.])-?\d[\d,]{5,}")
 DIGITS = 3  # of a number in a report, or more

@@ -184,9 +184,9 @@ def test_maximum_likelihood_comparisons_and_tests_have_reports(tmp_path):
 def test_what_has_no_report_is_refused(tmp_path):
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().report(tmp_path / "x.html")
-    with refused(ArgumentError, "There are findings"):
+    with refused(ArgumentError, "findings requires"):
         report(pd.DataFrame({"a": [1]}), tmp_path / "x.html")
-    with pytest.raises(DataError, match="there is no folder"):
+    with pytest.raises(DataError, match="does not exist"):
         fitted("multinomial-logit").report(tmp_path / "nowhere" / "x.html")
     assert not list(tmp_path.iterdir())
 

@@ -21,7 +21,7 @@ from thali._data.kinds import (
 )
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
-from thali._posterior.view import GROUPS, KINDS, Posterior
+from thali._posterior.view import GROUPS, KINDS, PEOPLE, Posterior
 
 from ..draws.columns import columns_of
 from ..draws.similarities import measured_similarities, similarity_draws
@@ -203,6 +203,8 @@ class OfOwnData(DataAnswers):
 class OfGroups(DataAnswers):
     """Several groups of people, each with data of the same kind."""
 
+    _each_is = "group"
+
     def _each(self) -> dict[str, DataAnswers]:
         """The answers of every group, by its name."""
         return {name: answers_of(self.posterior.of_group(name)) for name in self.posterior.groups}
@@ -222,7 +224,7 @@ class OfGroups(DataAnswers):
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         tables = {name: one.check(random_seed, ci) for name, one in self._each().items()}
-        return group_check_table(tables, "person" if self.posterior.has_individuals else "group")
+        return group_check_table(tables, self._each_is)
 
     def features(
         self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
@@ -235,6 +237,8 @@ class OfGroups(DataAnswers):
 
 class OfPeople(OfGroups):
     """People of whom everybody has weights of their own about common ones: what is of a new person."""
+
+    _each_is = "person"
 
     def quantities(self) -> Quantities:
         return quantities.of_everybody(self.posterior, self._first().quantities())
@@ -288,11 +292,9 @@ _OF_ONE: dict[str, type[DataAnswers]] = {
     TRIPLETS: OfTriplets,
     OWN: OfOwnData,
 }
-_OF_SEVERAL: dict[str, type[DataAnswers]] = {GROUPS: OfGroups, KINDS: OfKinds}
+_OF_SEVERAL: dict[str, type[DataAnswers]] = {GROUPS: OfGroups, PEOPLE: OfPeople, KINDS: OfKinds}
 
 
 def answers_of(posterior: Posterior) -> DataAnswers:
     """What a posterior answers because of its data and people."""
-    if posterior.has_individuals:
-        return OfPeople(posterior)
     return _OF_SEVERAL.get(posterior.population, _OF_ONE[posterior.kind_of_one])(posterior)

@@ -106,6 +106,11 @@ MIN_DRAWS = 4  # of a chain, for an R-hat
 MARKED = 1.05  # R-hat above which the probability of a feature is marked
 
 
+def chain_column(chain: int) -> str:
+    """The column of the probability of features in one chain."""
+    return f"chain {chain}"
+
+
 def presences(columns: Columns, patterns: list[tuple[int, ...]]) -> np.ndarray:
     """Whether each draw has at least one feature with exactly these owners."""
     found = np.zeros((len(patterns), columns.n_draws), bool)
@@ -146,6 +151,6 @@ def convergence_of(present: np.ndarray) -> dict[str, np.ndarray]:
     is_known = (chains > 1 and of_chain >= MIN_DRAWS) or chains * of_chain == 1
     settled = present.all(axis=(1, 2)) & is_known
     converged = (r_hat <= MARKED) | settled
-    of_chains = {f"chain {k}": share for k, share in enumerate(draws.mean(axis=2).T)}
+    of_chains = {chain_column(k): share for k, share in enumerate(draws.mean(axis=2).T)}
     own = of_chains if chains > 1 and not converged.all() else {}
     return {"mcse": mean_errors(draws), "ess": ess, "r_hat": r_hat, "converged": converged, **own}

@@ -289,6 +289,8 @@ def group_features_table(
     names, one = posterior.groups, posterior.of_group(posterior.groups[0])
     table = features_table(one, min_probability)
     drawn = group_weight_draws(posterior, table["members"].tolist())
+    pairs = list(combinations(range(len(names)), 2)) if len(names) <= MAX_COMPARED else []
+    compared = {f"P({names[a]} > {names[b]})": (a, b) for a, b in pairs}
     rows = []
     for members, weights, present in zip(table["members"], *drawn, strict=True):
         row: dict[str, Any] = {"members": members}
@@ -296,15 +298,14 @@ def group_features_table(
         for name, values in zip(names, there, strict=True):
             low, high = np.quantile(values, tails_of(ci))
             row |= {f"weight[{name}]": values.mean(), f"weight_low[{name}]": low, f"weight_high[{name}]": high}
-        if len(names) <= MAX_COMPARED:
-            for a, b in combinations(range(len(names)), 2):
-                row[f"P({names[a]} > {names[b]})"] = float(np.mean(there[a] > there[b]))
+        row |= {column: float(np.mean(there[a] > there[b])) for column, (a, b) in compared.items()}
         rows.append(row)
     found = Table(rows, columns=None if rows else ["members"])
     found = found.assign(copies=table["copies"].to_numpy(), probability=table["probability"].to_numpy())
     found = add_convergence(found, one)
     found.attrs |= {
         "groups": list(names),
+        "compared": {column: [names[a], names[b]] for column, (a, b) in compared.items()},
         "options": posterior.n_options,
         "shares": posterior.facts.of_choices,
         "interval": ci,

@@ -280,7 +280,7 @@ def _aspect_target(goal: Mapping[str, Any], columns: Columns, labels: list[str])
     wanted[[_place(as_label(each), labels, "goal") for each in members]] = True
     shared = np.add.reduceat(wanted[columns.owners], columns.first_owner[:-1]) if len(columns.sizes) else np.zeros(0)
     index = shared / (columns.sizes + wanted.sum() - shared)
-    least = 1.0 if goal.get("similar") is None else between("similar", goal["similar"], "the least Jaccard index")
+    least = 1.0 if goal.get("similar") is None else between("similar", goal["similar"], "the minimum Jaccard index")
     there = np.zeros(columns.n_draws, bool)
     there[columns.draw[index >= least]] = True
     return Target(np.stack([there, ~there]))

@@ -170,7 +170,7 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
                 )
         if len(set(names)) < len(names):
             double = next(name for k, name in enumerate(names) if name in names[:k])
-            what = f"compares {double!r} with itself" if len(names) == 2 else f"names {double!r} twice"
+            what = f"compares {double!r} with itself" if len(names) == 2 else f"contains {double!r} twice"
             raise ArgumentError(f"Entry {number} {what}; give different options.")
         found.append(np.array([where[name] for name in names], np.int64))
     return found

@@ -102,7 +102,7 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
         raise ArgumentError(f"`covariates` must map names to numbers, such as {{'order': 1}}; got {given!r}.")
     for name in given.keys():
         if name not in names:
-            known = f"known are {shorten(names, 12)}" if names else "the model was fitted without any"
+            known = f"available: {shorten(names, 12)}" if names else "the model was fitted without any"
             raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
         if options[:, names.index(name)].any():
             raise ArgumentError(

@@ -30,6 +30,7 @@ from thali._model.settings import Settings
 from thali._model.wording import estimate as in_words
 from thali._model.wording import number, phrase
 from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.view import GROUPS, PEOPLE
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
@@ -103,12 +104,13 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
     if model._engine.is_point:
         return OF_A_POINT
-    if model._view.has_individuals:
-        return (*_FIRST_OF_PEOPLE, _of(model).check, summary, data, *LAST)
-    if model.groups_:
-        return (*groups.makers_of("feature", _of(model).check), *LAST)
+    of, population = _of(model), model._view.population
+    if population == PEOPLE:
+        return (*_FIRST_OF_PEOPLE, of.check, summary, data, *LAST)
+    if population == GROUPS:
+        return (*groups.makers_of("feature", of.check), *LAST)
     owners = picture_of_membership if _similar(model, settings) is None else membership
-    return (*_of(model).makers, owners, *LAST)
+    return (*of.makers, owners, *LAST)
 
 
 def _of(model: "AdditiveClustering") -> "_OfData":

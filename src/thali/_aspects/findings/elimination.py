@@ -13,7 +13,7 @@ from thali._model.settings import Settings
 from thali._model.wording import listed, phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
-from thali._posterior.view import GROUPS, KINDS, ONE
+from thali._posterior.view import GROUPS, KINDS, ONE, PEOPLE
 from thali._trees.tree import Tree
 
 from ..answers.kind import of_choices
@@ -43,10 +43,8 @@ _SURE = 0.95  # probability from which on an option is called the best
 
 def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
-    posterior = model._view
-    if posterior.has_individuals:
-        return (*_FIRST_OF_PEOPLE, *people.segments_of(model, settings), *_LAST_OF_PEOPLE)
-    return {ONE: MAKERS, GROUPS: OF_GROUPS, KINDS: OF_KINDS}[posterior.population]
+    of_people = (*_FIRST_OF_PEOPLE, *people.segments_of(model, settings), *_LAST_OF_PEOPLE)
+    return {ONE: MAKERS, GROUPS: OF_GROUPS, PEOPLE: of_people, KINDS: OF_KINDS}[model._view.population]
 
 
 def is_plain(model: "EliminationByAspects") -> bool:

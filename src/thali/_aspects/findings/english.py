@@ -142,10 +142,10 @@ ENGLISH = {
     " Gamma(2, 0.1).",
     "individuals.methods.each": "Individual weights of option or aspect k had a Gamma(κ_k, κ_k / v_k) prior around the"
     " population weight v_k, with κ_k ~ Gamma(2, 2 / κ) and κ ~ Gamma(2, 0.1).",
-    "individuals.each": "Heterogeneity differs by option (a larger κ means less heterogeneity): respondents vary most"
-    " on {most_option} (median κ {most_kappa}) and least on {least_option} ({least_kappa}).",
-    "individuals.kappa": "Homogeneity of the respondents, κ: {estimate}. Individual weights vary by a standard"
-    " deviation of about 1/√κ relative to the population weight.",
+    "individuals.each": "Heterogeneity differs by option: respondents vary most on {most_option} (relative standard"
+    " deviation {most_sd}) and least on {least_option} ({least_sd}).",
+    "individuals.kappa": "Heterogeneity: individual weights vary around the population weight by a relative standard"
+    " deviation of {estimate}.",
     "individuals.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     # groups and latent classes
     "groups.asked": "Do {names} share the same {word}s, and how much does each weigh in each group?",
@@ -163,8 +163,7 @@ ENGLISH = {
     "groups.alike": "No option clearly ranks higher in one group than in another; the most probable difference:"
     " {option} ranks higher for {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
-    "groups.kappa": "Similarity of the groups, κ: {estimate}. Weights of a feature vary between groups by a standard"
-    " deviation of about 1/√κ relative to their mean.",
+    "groups.kappa": "Weights of a feature vary between groups by a relative standard deviation of {estimate}.",
     "groups.log_likelihood": "Log-likelihood of all groups, including constants: {value}.",
     "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
     "groups.methods.free": ", independent across groups.",
@@ -184,7 +183,7 @@ ENGLISH = {
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
     "kinds.features": "Aspects shared by some but not all options: weight in each class",
     "kinds.caption": "Weight of each aspect in each class.",
-    "kinds.kappa": "Similarity of the classes, κ: {estimate} (larger: more similar).",
+    "kinds.kappa": "Weights of a feature vary between classes by a relative standard deviation of {estimate}.",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
     "kinds.agreement": "Share of pairs of respondents on which a draw agrees with the most typical draw (same class or"
     " not): {value}.",

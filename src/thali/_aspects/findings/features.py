@@ -16,7 +16,7 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
 from ..answers.check import check_sentence
-from ..answers.features import features_table, place_in_tree
+from ..answers.features import chain_column, features_table, place_in_tree
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
 
@@ -27,6 +27,7 @@ _WORTH_NAMING = 0.2  # probability of a feature that a sentence names
 _NAMED = 3
 _RATHER_THERE = 0.5  # probability from which on features that are not named are counted
 _READ = ("probability", "mcse", "weight", "weight_low", "weight_high", "place")  # columns that people read
+_BRIEFLY = ("probability", "weight", "weight_low", "weight_high", "members")
 
 
 def labels_of(model: Any) -> list[str]:
@@ -98,7 +99,8 @@ def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) 
         key = "brief.given"
     elif shared["probability"].iloc[0] < _RATHER_THERE:
         key = "brief.unsure"
-    shown = to_read(shared, model, word).filter(regex="^(probability|weight|members)")
+    shown = to_read(shared, model, word)
+    shown = shown[[name for name in _BRIEFLY if name in shown]]
     text = phrase(ENGLISH, f"features.{key}", word=word)
     steps = next_steps(word) if key == "brief.unsure" else ""
     return Brief(label, text, table=shown.drop(columns="probability") if is_given else shown, next=steps)
@@ -146,7 +148,7 @@ def _named(row: dict[str, Any], is_given: bool) -> str:
 def to_read(features: "pandas.DataFrame", model: Any, word: str) -> "pandas.DataFrame":
     """The columns of a table of features that people read; the members in words, last."""
     labels = labels_of(model)
-    of_chains = [name for name in features if name.startswith("chain ")]
+    of_chains = [name for name in map(chain_column, range(model._view.shape[0])) if name in features]
     read = ("probability", *of_chains, "place") if of_chains else _READ
     names = [name for name in (word, *read) if name in features]
     shown = features[names].assign(members=[members_in_words(each, labels) for each in features["members"]])

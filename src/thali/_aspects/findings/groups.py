@@ -22,7 +22,6 @@ MAX_GROUPS = 7  # whose weights one picture shows: so many colours can be distin
 MAX_RANKED = 60  # options, above which ranks are left to the table
 _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
-SHORT = r"^(probability|weight\[|members)"  # columns that a screen shows
 
 
 def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
@@ -112,12 +111,12 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
     if not len(shared):
         none = phrase(ENGLISH, "groups.none", word=word)
         return Finding(none, table=written, is_printed=False, brief=Brief(f"{word.capitalize()}s"))
-    sentence = differences(shared, word)
+    sentence, weights = differences(shared, word), weight_columns(shared)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
-    shown = shared[_read(shared, model.groups_)]
+    shown = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
     shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
-    more = plural(len(model.groups_) - MAX_GROUPS, "more group")
-    few = len(model.groups_) <= MAX_GROUPS
+    number = len(model.groups_)
+    more, few = plural(number - MAX_GROUPS, "more group"), number <= MAX_GROUPS
     return Finding(
         sentence,
         title=str(phrase(ENGLISH, "groups.title", Word=word.capitalize())),
@@ -125,23 +124,22 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
         shown=shown,
         picture=picture if few else None,
         notes=() if few else (phrase(ENGLISH, "groups.others", word=word, more=more),),
-        brief=Brief(f"{word.capitalize()}s", table=shown.filter(regex=SHORT)),
+        brief=Brief(f"{word.capitalize()}s", table=shown[["probability", *weights, "members"]]),
     )
 
 
-def _read(shared: "pandas.DataFrame", groups: tuple[str, ...]) -> list[str]:
-    """The columns that people read: the probability, the weight in each group, and which weight is the larger."""
-    compared = [name for name in map(str, shared.columns) if name.startswith("P(")]
-    return ["probability", "mcse", *(f"weight[{name}]" for name in groups[:MAX_GROUPS]), *compared]
+def weight_columns(features: "pandas.DataFrame") -> list[str]:
+    """The columns of the weights in the groups, or latent classes, that people read."""
+    return [f"weight[{name}]" for name in features.attrs.get("groups", ())[:MAX_GROUPS]]
 
 
 def differences(shared: "pandas.DataFrame", word: str) -> str:
     """Which features certainly weigh more in one group than in another."""
     found = []
     for row in shared.to_dict("records"):
-        for name, sure in row.items():
-            if str(name).startswith("P(") and not 1 - _SURE < sure < _SURE:
-                a, b = str(name)[2:-1].split(" > ")
+        for column, (a, b) in shared.attrs["compared"].items():
+            sure = row[column]
+            if not 1 - _SURE < sure < _SURE:
                 more, less = (a, b) if sure > 0.5 else (b, a)
                 how = {"sure": probability(max(sure, 1 - sure)), "probability": probability(row["probability"])}
                 members = listed(row["members"])
@@ -164,7 +162,8 @@ def parameter_notes(model: Any, rows: "pandas.DataFrame", several: str) -> tuple
     if "alpha" in rows.index:
         notes.append(phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha")))
     if kappa is not None:
-        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=estimate(kappa, rows.attrs["interval"])))
+        spread = estimate(kappa**-0.5, rows.attrs["interval"])
+        notes.append(phrase(ENGLISH, f"{several}.kappa", estimate=spread))
     notes.append(phrase(ENGLISH, f"{several}.log_likelihood", value=row_in_words(rows, "log_likelihood")))
     return tuple(notes)
 

@@ -14,7 +14,7 @@ from thali._posterior.interval import interval_name
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
 from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
-from .groups import MAX_GROUPS, SHORT, parameter_notes, ranks_finding
+from .groups import MAX_GROUPS, parameter_notes, ranks_finding, weight_columns
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
@@ -75,13 +75,14 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding | Non
     if not len(shared):
         none = phrase(ENGLISH, "groups.none", word="aspect")
         return Finding(none, table=written, is_printed=False, brief=Brief("Aspects"))
-    kept = [each for each in map(str, shared.columns) if each in ("probability", "mcse") or each.startswith("weight[")]
-    shown = shared[kept].assign(members=[members_in_words(each, labels) for each in shared["members"]])
+    weights = weight_columns(table)
+    shown = shared[[*weights, "mcse", "probability"]]
+    shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
     return Finding(
         title=ENGLISH["kinds.features"],
         table=written,
         shown=shown,
-        brief=Brief("Aspects", table=shown.filter(regex=SHORT)),
+        brief=Brief("Aspects", table=shown[[*weights, "probability", "members"]]),
         picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
     )
 

@@ -238,6 +238,6 @@ def parameters(model: Any, settings: Settings) -> Finding:
     ends = {
         f"{name}_{what}": value
         for name, place in (("most", middle.argmin()), ("least", middle.argmax()))
-        for what, value in (("option", labels[place]), ("kappa", number(float(middle[place]))))
+        for what, value in (("option", labels[place]), ("sd", number(float(middle[place]) ** -0.5)))
     }
     return Finding(notes=(*notes, phrase(ENGLISH, "individuals.each", **ends)))

@@ -123,7 +123,7 @@ class Additive:
             )
         sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
         if sigma is not None and sigma * math.sqrt(mean_share(data)) < SMALL * spread and not is_quiet():
-            judged = "" if (data.judgements == 1).all() else ", by the numbers of judgements,"
+            judged = "" if (data.judgements == 1).all() else ", given the numbers of judgements,"
             warn(
                 DataWarning(
                     Setting("sigma", sigma),

@@ -132,7 +132,7 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
         if column.tobytes() not in owned
     ]
     if alien:
-        hint = " (is the order of the two right?)" if large.n_parameters < small.n_parameters else ""
+        hint = " (check the order of the two models)" if large.n_parameters < small.n_parameters else ""
         raise ArgumentError(
             f"The larger model has no aspect with the owners of {shorten(alien)}, so the smaller model is not nested"
             f" in it{hint}; compare models that are not nested with aic_ or bic_."

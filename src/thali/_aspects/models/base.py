@@ -517,9 +517,10 @@ class LatentFeatures(RunByChains):
             If there is no such group.
         """
         name = str(name)
-        if self.groups_ and name not in self.groups_:
-            known = ", ".join(map(repr, self.groups_[:10])) + (", ..." if len(self.groups_) > 10 else "")
-            raise ArgumentError(f"There is no group {name!r}; the groups are {known}.{suggest(name, self.groups_)}")
+        groups = self.groups_
+        if groups and name not in groups:
+            known = ", ".join(map(repr, groups[:10])) + (", ..." if len(groups) > 10 else "")
+            raise ArgumentError(f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}")
         return self._of_part(self._view.of_group(name), f"group {name}")
 
     def _of_part(self, posterior: Posterior, what: str) -> Self:

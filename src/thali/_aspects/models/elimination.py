@@ -7,7 +7,7 @@ from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
-from thali._model.engine import Engine, refuse_other_methods
+from thali._model.engine import Engine
 from thali._model.settings import Settings
 from thali._people.populations import ADJUSTED, Individuals, LatentClasses, check_people
 from thali._people.segments import numbers_of_segments
@@ -26,7 +26,6 @@ from ..populations.one import Population
 from ..populations.populations import population_of
 from ..priors.feature_argument import names_of, prior_of
 from ..priors.given import Given
-from ..spec import ELIMINATION
 from .choice_answers import ChoiceAnswers
 from .engines import BY_CHAINS, LAPLACE
 from .kind_answers import KindAnswers
@@ -312,12 +311,6 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         one = not isinstance(self.people, LatentClasses) and isinstance(data, PairedComparisons)
         is_worth = isinstance(self.aspects, str) and self.aspects == "unique"
         return Setting("method", "laplace") if one and is_worth else None
-
-    def _of_method(self, **given: Any) -> dict[str, Any]:
-        """Those arguments of an answer that were given; others than those of the method are refused."""
-        given = {name: value for name, value in given.items() if value is not None}
-        refuse_other_methods(ELIMINATION, self._method, given, dict.fromkeys(given))
-        return given
 
     def _tree(self) -> Tree | None:
         return self.aspects if isinstance(self.aspects, Tree) else None

@@ -221,7 +221,7 @@ def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
         return Finding(notes=tuple(table.attrs["notes"]), table=table, is_printed=False)
     sentence = dearest(table)
     title = _pay_title(table, settings.price)
-    figures = table[[name for name in table.columns if name == "wtp" or name.startswith("respondents")]].to_numpy(float)
+    figures = table[[name for name in ("wtp", "respondents_low", "respondents_high") if name in table]].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
     shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
     columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "respondents_low", "respondents_high"]

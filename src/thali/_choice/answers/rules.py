@@ -82,7 +82,7 @@ class How(NamedTuple):
             between(whose, value, "what it sells (leave out of the market what sells nothing)")
         total, most = sum(found.values()), 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
         if abs(total - most) > 1e-6:
-            where = "" if most == 1.0 else ", the part of occasions on which something is found"
+            where = "" if most == 1.0 else ", the share of occasions on which a product is available"
             raise ArgumentError(Argument("actual"), f" shares must sum to {most:g}{where}; they sum to {total:g}.")
         for label, value in found.items():
             if value >= availability.get(label, 1.0):

@@ -398,7 +398,7 @@ def _costs_of(names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any,
     known = {_combination(names, key): cost for key, cost in costs.items()}
     wanted = list(combinations(*([as_label(value) for value in own] for own in values)))
     if absent := [", ".join(each) for each in wanted if each not in known]:
-        what = "each of its levels" if len(names) == 1 else "each combination of levels"
+        what = "each of its levels" if len(names) == 1 else "each combination of their levels"
         raise ArgumentError(f"{whose} lack {shorten(absent)}; give a number for {what}.")
     for name, own, labels in zip(names, values, zip(*known, strict=True), strict=True):
         every = [*scheme.levels[name], *map(as_label, own)]

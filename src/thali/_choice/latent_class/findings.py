@@ -39,7 +39,7 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
     if several:
         notes.append(phrase(ENGLISH, "latent.entropy", entropy=number(model.entropy_r2_)))
     table = model.class_table().rename_axis("coefficient")
-    brief = Brief("Classes", table=table.filter(regex=r"\d$"), order=0)
+    brief = Brief("Classes", table=table, order=0)
     return Finding(sentence, title=ENGLISH["latent.classes"], table=table, notes=tuple(notes), brief=brief)
 
 

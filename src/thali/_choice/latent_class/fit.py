@@ -436,7 +436,7 @@ def fitted_attributes(
     tastes = np.full((number, p), np.nan)
     tastes[:, kept] = where.tastes / scale
     of_odds = ["", *(f": {name}" for name in covariates.names)]
-    odds = [f"{ODDS} {k}{name}" for k in labels[1:] for name in of_odds]
+    odds = [f"{_ODDS} {k}{name}" for k in labels[1:] for name in of_odds]
     parameters = pd.Index(odds + [f"class {k}: {name}" for k in labels for name in names])
     free = np.concatenate([np.ones(len(odds), bool), np.tile(kept, number)])
     units = np.concatenate([np.tile(of_people, number - 1), np.tile(scale, number)])
@@ -487,7 +487,7 @@ def drawn_choices(panel: Panel, where: Point, rng: np.random.Generator) -> Panel
 
 CONSTANT = "constant"  # the log odds of people with average columns
 DRAWS = 200
-ODDS = "log odds of class"
+_ODDS = "log odds of class"
 _MIN_INFORMATION = 1e-2  # information on a direction below which the data say nothing: it is held at its estimate
 
 

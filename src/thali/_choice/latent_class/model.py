@@ -38,7 +38,6 @@ from .fit import (
     DRAWS,
     FOLDS,
     HELD_OUT,
-    ODDS,
     ClassDraws,
     Fit,
     Panel,
@@ -272,7 +271,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 Argument("classes"),
                 ".",
             )
-        elif tastes := [name for name in self.unbounded_ if not name.startswith(ODDS)]:
+        elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
                 f"Estimates of {shorten(tastes)} diverge: almost no choice in the class contradicts an infinite"
                 " preference. Predictions can be used, but these estimates and standard errors cannot; use fewer"
@@ -280,7 +279,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
             )
-        if not self._coincide() and (odds := [name for name in self.unbounded_ if name.startswith(ODDS)]):
+        if not self._coincide() and (odds := [name for name in self.unbounded_ if name in self._names_of_odds()]):
             yield EstimateWarning(
                 f"Estimates of {shorten(odds)} diverge: the respondent columns predict class membership almost"
                 " perfectly. Classes and predictions can be used, but these estimates and standard errors cannot; use"
@@ -358,6 +357,11 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         """
         self._require_fitted()
         return classes_table(self.sizes_, self.coef_, self._size_errors())
+
+    def _names_of_odds(self) -> "pd.Index":
+        """The parameters of who is of which class, which come first."""
+        of_class = 1 if self._covariates_ is None else self._covariates_.matrix.shape[1]
+        return self.covariance_.index[: (self.n_classes_ - 1) * of_class]
 
     def _size_errors(self) -> np.ndarray:
         """Standard errors of the sizes."""

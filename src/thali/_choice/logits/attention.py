@@ -70,7 +70,7 @@ def _attention_of(given: Any, data: "ChoiceExperiment", coding: Coding) -> Atten
         [name for name, owned in zip(known.names, known.owned, strict=True) if owned.any()], data.attributes, coding
     )
     if len(known.names) < 2:
-        named = f"{known.names[0]!r} alone" if known.names else "none"
+        named = f"only {known.names[0]!r}" if known.names else "none"
         raise ArgumentError(
             Argument("attention"),
             f" requires at least two attributes that vary between products; the data have {named}. A respondent who"
@@ -120,7 +120,7 @@ def _known(name: str, known: Sequence[str], data: "ChoiceExperiment") -> str:
         raise ArgumentError(
             Argument("attention"), f" contains {name!r}, which is not an attribute.{suggest(name, known)}"
         )
-    why = "a constant, to which all respondents attend" if _is_constant(name, data) else "the same wherever it is shown"
+    why = "a constant, which all respondents attend to" if _is_constant(name, data) else "constant in all products"
     raise ArgumentError(Argument("attention"), f" contains {name!r}, which is {why}; remove it.")
 
 

@@ -72,7 +72,7 @@ def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
         str(phrase(ENGLISH, "attention", named=listed(named))),
         title=ENGLISH["attention.title"],
         table=table,
-        shown=table[[name for name in table.columns if name.removesuffix("_other") in _SHOWN]],
+        shown=table[[name for name in (*_SHOWN, *(f"{name}_other" for name in _SHOWN)) if name in table]],
         picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), (found,)),
         notes=tuple(notes),
         brief=Brief("Attention"),

@@ -325,8 +325,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
 
         sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
         size = Argument("prior_scale", passed="scale")
-        scale = positive(size, self._prior_scale(), "the prior size of a variance between respondents")
-        df = p + 3.0 if self.df is None else positive("df", self.df, "a number of degrees of freedom")
+        scale = positive(size, self._prior_scale(), "the prior scale of a variance between respondents")
+        df = p + 3.0 if self.df is None else positive("df", self.df, "the degrees of freedom")
         if df < p + 2:
             raise ArgumentError(f"`df` must be >= {p + 2} for {p} coefficients; got {self.df!r}.")
         return Prior(df, scale, sd)
@@ -419,7 +419,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         own, was = self.attention(ci).shares, self._prior_scale()
         usual = SCALE if was != SCALE else SCALE_WITH_ATTENTION
         size = Argument("attention_scale", passed="scale")
-        other = usual if scale is None else positive(size, scale, "the prior size of a variance between respondents")
+        other = usual if scale is None else positive(size, scale, "the prior scale of a variance between respondents")
         data = self._data_of_fit()
         if data is None:
             raise DataError(

@@ -107,7 +107,7 @@ class Design:
         """W of inputs that are non-negative, either directly or from a user's function."""
         if self.transform is None:
             W = np.array(matrix, dtype=np.float64, order="C")
-            what, mend = "X", Message("; choose ", Setting("transform", "exponential"), " for covariates of any sign")
+            what, mend = "X", Message("; set ", Setting("transform", "exponential"), " for covariates of any sign")
         else:
             W = np.array(self.transform(self._standardised(matrix)), dtype=np.float64, order="C")
             what, mend = "The transformed X", Message()

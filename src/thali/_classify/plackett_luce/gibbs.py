@@ -333,7 +333,7 @@ def settings_of(size: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, 
 
 def prior_of(a: float | None, a_range: Any, b: float) -> Prior:
     """The prior, after a check of its parameters."""
-    log_b = math.log(positive("b", b, "the rate of the prior of the weights"))
+    log_b = math.log(positive("b", b, "the rate of the prior on weights"))
     if a is not None:
         return Prior(log_b, _log_shape("a", a), _log_shape("a", a), False)
     try:
@@ -349,7 +349,7 @@ def prior_of(a: float | None, a_range: Any, b: float) -> Prior:
 
 
 def _log_shape(name: str, value: Any) -> float:
-    value = positive(name, value, "a shape of the prior of the weights")
+    value = positive(name, value, "the shape of the prior on weights")
     if not MIN_A <= value <= MAX_A:
         raise ArgumentError(Argument(name), f" must be between {MIN_A:g} and {MAX_A:g}; got {value:g}.")
     return math.log(value)

@@ -282,9 +282,9 @@ def prior_of(model: Any) -> Prior:
             ".",
         )
     eta = None if model.eta is None else positive("eta", model.eta, "a rate")
-    shape = positive("shape", model.shape, "a parameter of the Gamma prior of eta")
-    rate = positive("rate", model.rate, "a parameter of the Gamma prior of eta")
-    scale = positive("global_scale", model.global_scale, "the scale of the prior of tau")
+    shape = positive("shape", model.shape, "the shape of the Gamma prior on eta")
+    rate = positive("rate", model.rate, "the rate of the Gamma prior on eta")
+    scale = positive("global_scale", model.global_scale, "the scale of the prior on tau")
     intercept = bool(one_of("fit_intercept", model.fit_intercept, (True, False)))
     return Prior(eta, shape, rate, intercept, model.prior, scale)
 

@@ -412,7 +412,7 @@ class Choices(Judged):
         Examples
         --------
         >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
-        "'tea' chosen out of 'tea', 'milk' 3 times of 4"
+        "'tea' chosen from 'tea', 'milk' 3 times of 4"
         """
         if self.worst is not None:
             return example_of(self)

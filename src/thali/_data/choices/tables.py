@@ -219,7 +219,7 @@ def from_best_worst(
     >>> import pandas as pd, thali as th
     >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
     >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()
-    "'milk' best and 'tea' worst out of 'tea', 'milk', 'water' 1 time of 1"
+    "'milk' best and 'tea' worst of 'tea', 'milk', 'water' 1 time of 1"
     """
     frame = as_frame(frame)
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}

@@ -78,7 +78,7 @@ def options_of(
     --------
     >>> options_of(model_for("similarities"), {"draws": 5, "a": 1.0}, None)
     Traceback (most recent call last):
-    thali.errors.ArgumentError: --a belongs to plackett-luce, not to additive-clustering; leave it out.
+    thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove it.
     """
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     found = {}

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._digits import percent
 from thali._inference.arrays import Arrays, packed_streams, unpacked_streams
 from thali._inference.chains import Chain as ChainOfDraws
 from thali._inference.chains import recorded_of
@@ -157,7 +158,7 @@ def status_of(chains: Sequence[Chain]) -> str:
     """Describe how far the chains are."""
     chain = min(chains, key=lambda c: c.sweeps)
     tried, accepted = np.sum([c.state.counts for c in chains], axis=(0, 1))
-    return f"lapse {chain.target.delta.max():.2g}, {accepted / max(tried, 1):.0%} accepted"
+    return f"lapse {chain.target.delta.max():.2g}, {percent(accepted / max(tried, 1))} accepted"
 
 
 def classes_in(chains: Sequence[Chain]) -> float:
