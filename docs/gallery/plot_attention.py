@@ -1,8 +1,8 @@
 """
-Who looks at what
-=================
+Attribute non-attendance
+========================
 
-The part of the people who attend to each attribute, and the respondents by the probability that they do.
+The share of the population that attends to each attribute, and the respondents by their individual probability.
 """
 
 import numpy as np

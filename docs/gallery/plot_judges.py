@@ -1,8 +1,8 @@
 """
-Who judges well?
-================
+Judge discrimination
+====================
 
-The discrimination of the judges of a leaderboard: 1 is the typical judge, 0 guesses.
+The discrimination of the judges of a leaderboard: 1 is the typical judge, 0 is guessing.
 """
 
 import numpy as np

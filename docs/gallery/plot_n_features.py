@@ -2,7 +2,7 @@
 Number of features
 ==================
 
-The posterior of the number of features.
+The posterior distribution of the number of features.
 """
 
 import thali as th

@@ -1,6 +1,6 @@
 """
-Has it become better?
-=====================
+Ratings over time
+=================
 
 The ratings of a leaderboard in each month, with bands of their intervals.
 """

@@ -23,5 +23,5 @@ class FakeModel(thali.EliminationByAspects):
         self.posterior_ = to_datatree(chains, data, Elimination(0.01, self.unique), learned_alpha=self.learned_alpha)
         return self
 
-    def features(self, min_probability=0.05, similar=None):
+    def features(self, min_probability=0.05, similar=None, ci=0.89):
         return thali.LatentFeatureModel.features(self)  # without the names of given aspects

@@ -84,19 +84,6 @@ def random_best_worst(people, n, choices, seed):
     return th.Choices.from_best_worst(frame, respondent="person", labels=labels)
 
 
-def random_ratings(people, n, choices, seed):
-    """People who rate random pairs of objects at random, each of them once."""
-    rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
-    pairs = list(itertools.combinations(labels, 2))
-    rows = [
-        (f"p{person}", *pairs[k], rng.normal(1.0, 0.7))
-        for person in range(people)
-        for k in rng.choice(len(pairs), min(choices, len(pairs)), replace=False)
-    ]
-    frame = pd.DataFrame(rows, columns=["person", "first", "second", "similarity"])
-    return th.Similarities.from_frame(frame, labels=labels)
-
-
 def likelihood_of(data, lapse=0.01):
     """In the form that kinds of people have."""
     if has_worst(data):

@@ -94,7 +94,7 @@ def test_one_that_does_not_apply_says_why():
         raise DataError("Set ", Setting("draws", 9), ".")
 
     found = Findings(None, (Maker("bad", "What?", BRIEF, does_not_apply),))["bad"]
-    assert found.sentences() == ["Set draws=9."] and found.good is False
+    assert found.sentences() == ["Set `draws=9`."] and found.good is False
 
 
 def test_a_finding_is_frozen_and_json():

@@ -677,7 +677,7 @@ def test_votes_among_three_are_worth_more_than_as_so_far(board):
     assert (table["among_these"].iloc[1:] > table["as_so_far"].iloc[1:]).mean() > 0.9
     sentence = str(th.findings(board)["votes"].sentence)
     enough = int(table.index[(table["among_these"] >= 0.9).argmax()])
-    assert "The top three are not separated yet" in sentence and "(probability of A above " in sentence
+    assert "The top three are not separated yet" in sentence and "(probability that A is above " in sentence
     assert "of these three only, they" in sentence and f"; with {enough:,}, 0.90" in sentence
     clear = th.PairedComparisons([[0, 90, 99], [10, 0, 90], [1, 10, 0]])
     assert str(th.findings(board_of(clear))["votes"].sentence).startswith("The top three (")

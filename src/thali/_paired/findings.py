@@ -110,8 +110,8 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         told = f"The top {these} ({in_words(first)}) are separated."
         return Finding(told, good=True, headline=headline, brief=Brief("Votes", order=2))
     pairs = itertools.pairwise(first)
-    sure = [f"{above} above {below} {probability(board.order.loc[above, below])}" for above, below in pairs]
-    sentence = f"The top {these} are not separated yet (probability of {', of '.join(sure)})."
+    sure = [f"that {above} is above {below}: {probability(board.order.loc[above, below])}" for above, below in pairs]
+    sentence = f"The top {these} are not separated yet (probability {'; '.join(sure)})."
     asked = "choices out of sets" if isinstance(board.data, Choices) else "votes on pairs"
     brief, ways = (
         sentence,

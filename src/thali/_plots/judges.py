@@ -43,7 +43,7 @@ def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
     >>> rows += [("milk", "tea", "milk", "Bo"), ("milk", "tea", "tea", "Ann")] * 9
     >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
     >>> judges(th.leaderboard(battles, judges=True, progressbar=False)).get_xlabel()
-    'discrimination (89% interval)'
+    'discrimination (89 % interval)'
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 

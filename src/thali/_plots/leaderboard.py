@@ -38,7 +38,7 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     >>> import thali as th
     >>> board = th.leaderboard(th.datasets.celebrities(), progressbar=False)
     >>> [ax.get_xlabel() for ax in leaderboard(board)]
-    ['rating (89% interval)', 'rank (89% interval)', 'groups']
+    ['rating (89 % interval)', 'rank (89 % interval)', 'tiers']
     """
     table = board.table.head(MAX_OPTIONS)
     labels = short(table.index.tolist())

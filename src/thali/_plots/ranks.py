@@ -44,7 +44,7 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> model = th.EliminationByAspects("unique")
     >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
     >>> ranks(model).get_xlabel()
-    'rank (mean and 89% interval)'
+    'rank (mean and 89 % interval)'
     """
     table = model
     if not is_table(model):

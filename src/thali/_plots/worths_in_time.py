@@ -45,7 +45,7 @@ def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
     >>> rows += [("milk", "tea", "tea", 3), ("milk", "tea", "milk", 3)] * 9
     >>> games = pd.DataFrame(rows, columns=["left", "right", "winner", "season"])
     >>> worths_in_time(th.leaderboard(games, period="season", progressbar=False)).get_ylabel()
-    'rating (89% interval)'
+    'rating (89 % interval)'
     """
     table = board.worths_in_time()
     periods = list(dict.fromkeys(table["period"]))

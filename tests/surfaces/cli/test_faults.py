@@ -42,7 +42,7 @@ def test_no_picture_costs_a_comparison_its_table(run, folder, monkeypatch):
     fail_to_draw(monkeypatch, "comparison")
     words = ("--method", "maximum-likelihood", "--models", "unique", "--out", "found")
     found = run("compare", "celebrities", *words, "--print", "all")
-    assert found.code == 0 and "What each model predicts" in found.out
+    assert found.code == 0 and "Scores for predictions" in found.out
     assert found.err.count("comparison.png") == 1
     assert {"comparison.csv", "predictions.csv"} <= {path.name for path in (folder / "found").iterdir()}
     says(found.err, "wrote the tables")

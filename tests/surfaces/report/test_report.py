@@ -255,7 +255,9 @@ def told(aspects=(), likely=0.5):
         def ranks(self, *given, **how):
             p = [likely, 1 - likely, 0.0, 0.0]
             ranks = {"rank": [1.0, 2.0, 3.0, 4.0], "rank_low": 1.0, "rank_high": 4.0, "p_1": p}
-            return pd.DataFrame(ranks, index=pd.Index(list("abcd"), name="option"))
+            table = pd.DataFrame(ranks, index=pd.Index(list("abcd"), name="option"))
+            table.attrs["interval"] = 0.89
+            return table
 
     counts = np.triu(np.full((4, 4), 3), 1) + np.tril(np.ones((4, 4), int), -1)
     return Told().fit(th.PairedComparisons(counts, labels=list("abcd")), draws=20, chains=2)

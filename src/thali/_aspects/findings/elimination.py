@@ -96,15 +96,13 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
         picture=Picture("ranks", caption, (table,)) if len(table) <= groups.MAX_RANKED else None,
-        brief=_ranks_brief(table),
+        brief=_ranks_brief(table, settings.ci),
     )
 
 
-def _ranks_brief(table: "pandas.DataFrame") -> Brief:
+def _ranks_brief(table: "pandas.DataFrame", ci: float) -> Brief:
     """Ranks as a screen shows them."""
-    text = phrase(
-        ENGLISH, "ranks.intervals", best=best_sentence(table), interval=interval_name(table.attrs["interval"])
-    )
+    text = phrase(ENGLISH, "ranks.intervals", best=best_sentence(table), interval=interval_name(ci))
     return Brief("Preferred", text, groups.ranks_in_line(table), order=0)
 
 

@@ -119,8 +119,7 @@ ENGLISH = {
     "reach.one_spread": "This model assumes that respondents vary equally on every option. Reach is then too high for"
     " options on which they agree and too low for those on which they differ most, by more than the intervals show."
     " {setting} estimates the heterogeneity of each option separately.",
-    "reach.uneven": "Respondents vary more on {most} than on {least}, more than chance would explain if they varied"
-    " equally on every option (p = {p}).",
+    "reach.uneven": "Respondents vary significantly more on {most} than on {least} (p = {p}).",
     "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search with exchanges); no"
     " set reaches more than {bound} % {source}.",
     "reach.title": "Sets of {size} options with the highest reach",
@@ -235,7 +234,7 @@ ENGLISH = {
     "additive.asked": "Which features do the objects share, how many are there, and how much does each add to the"
     " similarity of objects that share it?",
     "additive.silent": "Similarities carry no information about features of a single object, so these are omitted.",
-    "features.membership": "Share of the draws with a feature in which each option or object has it",
+    "features.membership": "Membership probability of each option or object, given that the feature is present",
     "additive.counted": "features shared by two or more objects",
     "additive.counted.triplets": "features that affect the answers",
     "additive.all": "all features, including those of a single object",

@@ -76,7 +76,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     smaller        9        -143.039   78.2172  28 302.079 314.747
     larger        12        -119.014   30.1663  25 260.028 277.447
     <BLANKLINE>
-    Chi-square 48.0510 on 3 df, p = 2.077e-10
+    Chi-square 48.0510 on 3 df, p < 0.001
     """
     small, large = (estimates_of(model, "A likelihood-ratio test") for model in (smaller, larger))
     _check_nested(small, large)

@@ -10,8 +10,8 @@ ENGLISH = {
     " {high}).",
     "effects.none": "No level is clearly preferred to another: every {interval} includes 0.5.",
     "effects.title": "Probability that one level is preferred to another, all else being equal (0.5: indifferent)",
-    "effects.bound": "At its bound: the constraint ({named}) rules out values below 0.5, so these rows do not show"
-    " certainty.",
+    "effects.bound": "Rows marked at bound: the constraint ({named}) excludes values below 0.5, so these intervals do"
+    " not show a clear preference.",
     "effects.inside": "“{inside}” is what every product has in common and the no-choice option lacks.",
     "effects.no_price": "If that attribute is a price, {setting} adds the willingness to pay for each level.",
     "utilities.title": "Part-worth utilities: centred within attributes, and as zero-centred diffs (mean attribute"
