@@ -58,9 +58,10 @@ def readable(table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, most: int
             around = columns_of[place - 1] if name == "low" and place else name  # such as a rating without decimals
             known = COLUMNS.get(around)
             alike = known is not None and known.decimals is not None
-            ends = zip(*(cells(around if alike else end, *those, marks) for end, *those in both), strict=True)
+            written = (cells(around if alike else end, ends, decimals, marks) for end, ends, decimals in both)
+            limits = zip(*written, strict=True)
             head.append(_interval_heading(name, columns_of, place, level))
-            columns.append([low if low == high == marks.missing else f"{low} to {high}" for low, high in ends])
+            columns.append([low if low == high == marks.missing else f"{low} to {high}" for low, high in limits])
             is_text.append(False)
         elif not (name != _low_of(name) and _low_of(name) in columns_of):
             head.append(heading(name, table.attrs.get(MONTE_CARLO, False)))

@@ -90,7 +90,8 @@ class Questions:
         size = int(np.diff(self.start[self.group]).max())
         for part in blocks(groups.stop - groups.start, numbers * size):
             first, last = groups.start + part.start, groups.start + part.stop
-            yield np.arange(self.group_row[first], self.group_row[last]), slice(*self.group[[first, last]].tolist())
+            first_row, end_row = self.group_row[[first, last]].tolist()
+            yield np.arange(first_row, end_row), slice(*self.group[[first, last]].tolist())
 
 
 class Respondents(NamedTuple):
