@@ -98,7 +98,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
-            raise KeyError(f"Unknown group {name!r}; the groups are {shorten(self.names)}.")
+            raise KeyError(f"Unknown group {name!r}; available groups: {shorten(self.names)}.")
         return self.data[self.names.index(name)]
 
     def __iter__(self) -> Iterator[str]:

@@ -26,8 +26,9 @@ _MIN_PAIRS = 3  # that sum to 100 before it is worth a word
 def tie_sentence(label: str) -> str:
     """What to do where a label says that there was no winner."""
     return (
-        f"{label!r} seems to mean that neither option was chosen; name both options and the outcome in columns such as"
-        " 'left', 'right' and 'chosen', or count ties in a column 'ties' (rename it if it is an option)."
+        f"{label!r} seems to mean that neither option was chosen; put the two options and the outcome into columns"
+        " such as"
+        " 'left', 'right' and 'chosen', or count ties in a column 'ties' (if this is an option, rename the option)."
     )
 
 
@@ -43,7 +44,7 @@ def refuse_ties(labels: Sequence[str], winner: np.ndarray, loser: np.ndarray, co
             won, lost = counts[winner == k].sum(), counts[loser == k].sum()
             if bool(won) != bool(lost):
                 won, lost = (plural(short_number(float(times)), "time") for times in (won, lost))
-                raise DataError(f"{tie_sentence(label)} It is chosen {won} and rejected {lost}.")
+                raise DataError(f"{tie_sentence(label)} This label is chosen {won} and rejected {lost}.")
 
 
 def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:

@@ -373,7 +373,7 @@ def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, 
             )
         if idle := [name for name in named if name not in attributes.names]:
             raise ArgumentError(
-                Argument("holdouts"), f": {shorten(idle)} of task {number} is not an attribute; remove it."
+                Argument("holdouts"), f": {shorten(idle)} of task {number} is not an attribute; remove this entry."
             )
         found.append({name: named[name] for name in attributes.names})
         _refuse_holdout(number, found[-1], attributes)

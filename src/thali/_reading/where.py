@@ -152,8 +152,8 @@ class Where:
                     warn(DataWarning(f"No row contains {value!r} in column {each.column!r}.{near}"))
 
     def left_out(self, rows: int, kept: int) -> str:
-        """How many rows these conditions leave out, in words."""
-        return f"{rows - kept:,} of {rows:,} rows excluded by {self}"
+        """Return how many rows meet these conditions, as a phrase."""
+        return f"{kept:,} of {rows:,} rows kept where {self}"
 
 
 def _name(text: str) -> str:

@@ -192,7 +192,7 @@ def test_columns_of_a_list_of_comparisons(names, facts):
     ("text", "counts", "facts"),
     [
         ("a,b,a_over_b,b_over_a,room\nA,B,3,1,x\n", (3, 1, 0), ("not used: 'room'",)),
-        ("won,lost,weight\nA,B,1.5\nB,A,1\n", (1.5, 1, 0), ("counted by 'weight'",)),
+        ("won,lost,weight\nA,B,1.5\nB,A,1\n", (1.5, 1, 0), ("counts in 'weight'",)),
         ("a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n", (3, 2, 3), ("by 'b_over_a'", "ties by 'tie'")),
         ("winner,loser,draw\nA,B,0\nB,A,1\n", (1, 0, 1), ("ties by 'draw'",)),
     ],

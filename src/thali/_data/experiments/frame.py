@@ -337,7 +337,10 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
             f"The chosen alternative {rows.where_task(int(wrong.argmax()))} has {available!r} = 0, as if it were not"
             " offered; correct the row, or remove the task."
         )
-    note(f"alternatives offered if {available!r}: {plural(int((~offered).sum()), 'row')} not offered and dropped")
+    note(
+        f"{available!r} marks the alternatives offered; dropped {plural(int((~offered).sum()), 'row')} of other"
+        " alternatives"
+    )
     return frame.loc[offered].drop(columns=[*numbering, available])
 
 

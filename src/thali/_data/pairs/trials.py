@@ -536,7 +536,7 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
     if verdicts.ties:
         how += f" (a tie: {shorten(verdicts.ties)})"
     if columns.count is not None:
-        how += f", counted by {columns.count!r}"
+        how += f", counts in {columns.count!r}"
     if columns.respondent is not None:
         how += f", respondents {columns.respondent!r}"
     return how

@@ -77,10 +77,13 @@ def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
 
 
 def _long_sentence(found: dict[str, str | None]) -> str:
-    how = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, choice sets {found['choice_id']!r}"
+    how = (
+        f"long table, options in {found['alternative']!r}, marked as chosen in {found['chosen']!r}, choice sets in"
+        f" {found['choice_id']!r}"
+    )
     if found["respondent"] not in (None, found["choice_id"]):
-        how += f" of respondents {found['respondent']!r}"
-    for role, word in (("available", "offered if"), ("count", "counted by")):
+        how += f", respondents {found['respondent']!r}"
+    for role, word in (("available", "offers marked in"), ("count", "counts in")):
         how += f", {word} {found[role]!r}" if found[role] is not None else ""
     return how
 

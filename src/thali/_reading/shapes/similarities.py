@@ -64,7 +64,7 @@ def _read_square(square: Square, symmetrize: str | None, how_similar: str | None
     if found.zeros_not_read:
         how += " (zeros on the other side of the diagonal ignored)"
     elif symmetrize is not None and not square.is_symmetric:
-        how += ", mean of its two sides"
+        how += ", average of the two halves"
     return data, f"{data}, {how}; diagonal ignored"
 
 
