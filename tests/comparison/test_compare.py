@@ -262,8 +262,8 @@ def test_of_many_models_neighbours_and_the_best_are_told():
 
 def test_two_pairs_establish_less_than_many():
     alike = np.array([0.95, 1.05])
-    assert "Order not established by 2 pairs" in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
-    assert "Established by 2 pairs" in sentences(made_up({"a": np.zeros(2), "b": alike}, 2))[1]
+    assert "Order not established (2 pairs)" in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
+    assert "Established differences (2 pairs)" in sentences(made_up({"a": np.zeros(2), "b": alike}, 2))[1]
 
 
 def test_a_model_without_any_fit_does_not_spoil_the_sentences():

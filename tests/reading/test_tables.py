@@ -134,7 +134,7 @@ def test_tables_of_pairs(header, tmp_path):
     a, b, over, under = header.split(",")
     assert data.to_frame().equals(EXPECTED.to_frame())
     assert (data.forward is not None) == header.startswith("home")
-    assert messages == f"table of pairs, {a!r} over {b!r} counts in {over!r}, the reverse by {under!r}: {SIZE}"
+    assert messages == f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}: {SIZE}"
 
 
 def test_columns_not_used_are_named(tmp_path):

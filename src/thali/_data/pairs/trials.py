@@ -367,8 +367,8 @@ def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
         return None if verdict is None else _near_verdict(frame, own, verdict, game)
     if at_home != game or verdict is not None:
         return None
-    won = f"won, {first!r} or {second!r}" if game else f"was chosen, {first!r} or {second!r}"
-    return Missing(f"a column showing which {won}", "chosen", 3)
+    won = f"{first!r} or {second!r} won" if game else f"{first!r} or {second!r} was chosen"
+    return Missing(f"a column showing whether {won}", "chosen", 3)
 
 
 def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game: bool) -> Missing | None:

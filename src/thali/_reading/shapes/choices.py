@@ -180,7 +180,7 @@ RANKINGS = Shape(
     CHOICES,
     match_rankings,
     expected=(
-        "one ranking per row, with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or one column of ranks"
+        "one ranking per row, with the columns 'rank1', 'rank2', ... (or 1st, 2nd; first choice) or one column of ranks"
         " per option; or one row per option of a ranking, with the columns 'respondent', 'option' and 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
