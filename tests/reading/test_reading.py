@@ -352,7 +352,7 @@ def test_columns_of_losses_and_ties_are_not_dropped_in_silence(recwarn):
 
 
 def test_one_comparison_is_told_in_words(run, tmp_path):
-    said(th.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example(), "'milk'", "'tea'", "12 times", "20")
+    said(th.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example(), "'milk'", "'tea'", "12 of 20 times")
     assert th.PairedComparisons([[0, 1], [0, 0]]).example() == "'0' chosen over '1' 1 of 1 time"
     said(run("fit", in_file(tmp_path, LONG), *ML).err, "'tea'", "'milk'", "3 of 4 times")
 

@@ -332,7 +332,7 @@ def test_both_sides_of_a_file_are_averaged(tmp_path):
     path = in_file(tmp_path, SIMILAR.replace("B,0.8", "B,0.6"))
     data, messages = read(path, kinds.SIMILARITIES, symmetrize="mean")
     assert data.values.tolist() == [0.7, 0.3, 0.45]
-    said(messages, "square table", "its two sides")
+    said(messages, "square table", "the two halves")
     assert read(in_file(tmp_path, SIMILAR), kinds.SIMILARITIES, symmetrize="mean")[1] == READ.format("square table")
 
 

@@ -175,7 +175,7 @@ def test_what_a_long_table_of_choices_makes():
     [
         ("winner loser", ("'winner' chosen over 'loser'", "one comparison")),
         ("i j n", ("'i' chosen over 'j'", "in 'n'")),
-        ("a b wins_a wins_b", ("'a' over 'b'", "in 'wins_a'", "by 'wins_b'")),
+        ("a b wins_a wins_b", ("'a' over 'b'", "in 'wins_a'", "in 'wins_b'")),
         ("winner winner2", ()),
         ("x y", ()),
     ],

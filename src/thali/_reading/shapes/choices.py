@@ -100,8 +100,8 @@ LONG_TABLE = Shape(
     CHOICES,
     match_long,
     expected=(
-        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and 'chosen' (task,"
-        " obsID; alt, option; choice)"
+        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and 'chosen' (or"
+        " task, obsID; alt, option; choice)"
     ),
     roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
@@ -257,7 +257,7 @@ BEST_WORST_TABLE = Shape(
     match_best_worst,
     expected=(
         "one set of options per row, in the columns 'option1', 'option2', 'option3', with the columns 'best' and"
-        " 'worst' (most, least); or one row per option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
+        " 'worst' (or most, least); or one row per option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
     ),
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("weights",),

@@ -64,8 +64,8 @@ def fit(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write posterior.nc (model.nc if the fit has no draws), tables and pictures to a folder. To resume after"
-            " a crash, run the same command again, or thali resume DIR.",
+            help="Write posterior.nc (model.nc if the fit has no draws), tables and pictures to a folder. To resume"
+            " after a crash, run the same command again, or thali resume DIR.",
         ),
     ] = None,
     overwrite: Overwrite = False,
