@@ -37,11 +37,13 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     Established by 10 pairs: BTL predicts better than even (by 11.26, standard error 2.45).
     """
     if not {"scorer", "best", "part", "unit"} <= set(table.attrs):
-        raise ArgumentError("The table lacks its attrs; pass the data frame that compare() returned, unchanged.")
+        raise ArgumentError(
+            "The `attrs` of the table are missing; pass the data frame that compare() returned, unchanged."
+        )
     attrs = table.attrs
     scorer, best = SCORERS[attrs["scorer"]], attrs["best"]
     if best is None:
-        return [f"No {attrs['part']} was completed by every model, so nothing can be compared."]
+        return [f"No {attrs['part']} was completed by every model, so the models cannot be compared."]
     by_score: Any = table[scorer.main].dropna()
     by_score = by_score.sort_values(ascending=not scorer.higher, kind="stable")
     references = (*scorer.before, *scorer.after)

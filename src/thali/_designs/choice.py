@@ -92,7 +92,7 @@ def random_design(
             fewer = ("reduce ", Argument("alternatives"), ", or ") if alternatives > 2 else ()
             raise ArgumentError(
                 *leaving(attributes, directed=True),
-                f" no task of {alternatives} products without a dominated one; ",
+                f" no task of {alternatives} products in which none is dominated; ",
                 *fewer,
                 "remove a direction.",
             )

@@ -67,7 +67,7 @@ def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
             orders = [[level] if j == i else range(size) for j, size in enumerate(found.sizes)]
             if next(found.products(orders), None) is None:
                 if next(found.products(list(map(range, found.sizes))), None) is None:
-                    raise ArgumentError(Argument("prohibited"), " excludes every product; allow some.")
+                    raise ArgumentError(Argument("prohibited"), " excludes every product; allow at least one.")
                 raise ArgumentError(
                     Argument("prohibited"),
                     f" excludes every product with {names[i]} = {own[level]}; allow one, or remove the level.",

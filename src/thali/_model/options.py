@@ -60,7 +60,7 @@ RUN = (DRAWS, TUNE, CHAINS, THIN, CORES, MAX_TIME)
 METHOD = Option("method", "")
 LAPSE = Option(
     "lapse",
-    "Probability of a random choice, in [0, 1).",
+    "Probability that a choice is random, in [0, 1).",
     float,
     default="0.01",
     check=partial(share, meaning="the probability of a random choice"),
@@ -155,7 +155,7 @@ BY = Option(
 )
 ATTENTION = Option(
     "attention",
-    "Attributes that a respondent may ignore (attribute non-attendance), or all.",
+    "Attributes that a respondent may ignore (attribute non-attendance), or 'all'.",
     NAMES,
     default="all attributes are attended to",
     metavar="all|COLUMN,...",
@@ -192,10 +192,10 @@ LINEAR = Option(
 )
 SEGMENTS = Option(
     "segments",
-    "Number of respondent segments by preference, or several such as 2-6 to select the most stable.",
+    "Number of segments of respondents by preference, or several such as 2-6 to select the most stable number.",
     COUNTS,
     REPORT,
-    default="none printed; a report uses the most stable number",
+    default="no segments are printed; a report uses the most stable number",
     metavar="K|K-K|K,K,...",
     check=partial(several_whole, least=2),
 )
@@ -448,7 +448,7 @@ CONSTANTS = Option(
     "constants",
     "Estimate a constant for each alternative.",
     bool,
-    default="for named alternatives, not for numbered ones",
+    default="only for named (not numbered) alternatives",
 )
 SPACE = Option(
     "space",
@@ -458,7 +458,7 @@ SPACE = Option(
 )
 CI = Option(
     "ci",
-    "Probability of the credible intervals.",
+    "Probability that a credible interval covers, such as 0.89.",
     float,
     REPORT,
     default="0.89",
@@ -508,7 +508,7 @@ MARKET_RULES = (
     ),
     Option(
         "scale",
-        "With --market: factor on all utilities; below 1 makes shares more equal.",
+        "With --market: factor by which all utilities are multiplied; a factor below 1 makes shares more equal.",
         float,
         REPORT,
         default="1",

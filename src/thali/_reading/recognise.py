@@ -303,8 +303,8 @@ def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> DataError:
     ways = "; or as ".join(f"{reading.kind} ({reading.how})" for reading in readings)
     kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
     if len(kinds) == 1:  # of which nothing but the names of the columns decides
-        return DataError(f"The table can be read as {ways}; remove or rename the columns that are not meant.")
-    return RecognitionError(f"The table can be read as {ways}; specify which.", kinds, wanted)
+        return DataError(f"The table can be read as {ways}; remove or rename the columns that cause the wrong reading.")
+    return RecognitionError(f"The table can be read as {ways}; specify which is meant.", kinds, wanted)
 
 
 def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:

@@ -430,7 +430,7 @@ class Table:
             ]
         if not names and not numbering:
             return self
-        asked = f"omitted on request: {shorten(list(names))}" * bool(names)
+        asked = f"columns omitted as requested: {shorten(list(names))}" * bool(names)
         notes = (
             self.note,
             asked,

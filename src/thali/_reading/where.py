@@ -130,7 +130,7 @@ class Where:
     def refuse_none_left(self, frame: "pd.DataFrame") -> None:
         """Raise the error about a table of which these conditions leave no row."""
         alone = [each for each in self.conditions if not _holds(each, _column_of(each, frame)).any()]
-        more = ", although each of its conditions matches some"
+        more = ", although each condition alone matches some"
         if alone:
             values = shorten(_texts(_column_of(alone[0], frame)), 6)
             more = f"; column {alone[0].column!r} contains {values}" if values else f"; {alone[0].column!r} is empty"

@@ -146,7 +146,8 @@ def the_columns(names: list[str], taken: Collection[str | None] = ()) -> PairCol
     if len(found) > 1:
         several = "; or ".join(map(str, found))
         raise DataError(
-            f"The columns can be read in several ways: {several}. Remove or rename those that are not meant."
+            f"The columns can be read in several ways: {several}. Remove or rename the columns that cause the wrong"
+            " reading."
         )
     if not found:
         raise DataError(

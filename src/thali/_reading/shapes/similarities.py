@@ -100,7 +100,8 @@ def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
     if counts:
         similar = [title for title in squares if title not in counts]
         raise DataError(
-            f"Sheets {shorten(similar)} contain similarities, but sheets {shorten(counts)} do not; keep one kind."
+            f"Some sheets contain similarities ({shorten(similar)}), but others do not ({shorten(counts)}); keep one"
+            " kind of sheet."
         )
     how = f"{plural(len(squares), 'sheet')}, one per respondent, each a square of similarities"
     return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
