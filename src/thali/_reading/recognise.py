@@ -332,7 +332,7 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
             shapes = "a " + ", a ".join(shape.name for shape in tried)
         return RecognitionError(f"{found}; expected {shapes}.", (), wanted)
     shape, lack = max(near, key=lambda each: each[1].near)
-    name = Clause("; name it with ", Argument(lack.option)) if lack.option else ""
+    name = Clause("; if such a column exists, name it with ", Argument(lack.option)) if lack.option else ""
     message = Message(
         f"{found}. The closest is a {shape.name}, but it lacks {lack.what}", name, f". Expected: {shape.expected}."
     )

@@ -388,7 +388,7 @@ def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game
     options = [name for name in own.values() if name != verdict and labels & _words(frame, name)]
     if game or len(options) != 2:
         return None
-    return Missing(f"names showing that {options[0]!r} and {options[1]!r} contain the two options", "first", 3)
+    return Missing(f"a column that is clearly the first option ({options[0]!r} or {options[1]!r}?)", "first", 3)
 
 
 def _words(frame: "pd.DataFrame", name: str) -> set[str]:
