@@ -300,7 +300,7 @@ def test_percentages_are_said(tmp_path, recwarn):
     th.PairedComparisons(pd.DataFrame([[0, 60, 75], [40, 0, 55], [25, 45, 0]]))
     assert len(recwarn) == 2 and all("sum to 100" in str(each.message) for each in recwarn)
     recwarn.clear()
-    with refused(DataError, "they are proportions"):
+    with refused(DataError, "these are proportions"):
         read(
             in_file(
                 tmp_path,
