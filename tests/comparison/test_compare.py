@@ -256,8 +256,8 @@ def test_of_many_models_neighbours_and_the_best_are_told():
     scores = {f"m{k}": np.full(36, float(k)) for k in range(8)}
     orders = sentences(made_up(scores))[1]
     assert orders.count("better than") == 7 + 6
-    assert "m0 predicts better than m7" in orders and "m3 predicts better than m4" in orders
-    assert "m3 predicts better than m5" not in orders
+    assert "'m0' predicts better than 'm7'" in orders and "'m3' predicts better than 'm4'" in orders
+    assert "'m3' predicts better than 'm5'" not in orders
 
 
 def test_two_pairs_establish_less_than_many():
