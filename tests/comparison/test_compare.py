@@ -256,14 +256,14 @@ def test_of_many_models_neighbours_and_the_best_are_told():
     scores = {f"m{k}": np.full(36, float(k)) for k in range(8)}
     orders = sentences(made_up(scores))[1]
     assert orders.count("better than") == 7 + 6
-    assert "m0 predicts better than m7" in orders and "m3 predicts better than m4" in orders
-    assert "m3 predicts better than m5" not in orders
+    assert "'m0' predicts better than 'm7'" in orders and "'m3' predicts better than 'm4'" in orders
+    assert "'m3' predicts better than 'm5'" not in orders
 
 
 def test_two_pairs_establish_less_than_many():
     alike = np.array([0.95, 1.05])
-    assert "Order not established by 2 pairs" in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
-    assert "Established by 2 pairs" in sentences(made_up({"a": np.zeros(2), "b": alike}, 2))[1]
+    assert "Order not established (2 pairs)" in sentences(made_up({"a": np.zeros(2), "b": np.array([1.0, 3.0])}, 2))[1]
+    assert "Established differences (2 pairs)" in sentences(made_up({"a": np.zeros(2), "b": alike}, 2))[1]
 
 
 def test_a_model_without_any_fit_does_not_spoil_the_sentences():

@@ -385,6 +385,6 @@ def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path
     index[of] = [entry] if of == "segments" else entry
     (job / jobs.INDEX).write_bytes(jobs.sealed(index))
     for use in (lambda: compare(job=job), lambda: table_of_job(job)):
-        with refused(DataError, "were changed since"):
+        with refused(DataError, "have been changed since"):
             use()
     assert (tmp_path / "mine").read_bytes() == b"{}"

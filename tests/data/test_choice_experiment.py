@@ -401,15 +401,15 @@ def test_bad_new_rows():
 
 
 SPLITS = [
-    ({}, ArgumentError, ("tasks= and respondents=",)),
-    ({"tasks": 1, "respondents": 1}, ArgumentError, ("tasks= and respondents=",)),
+    ({}, ArgumentError, ("either tasks= or respondents=",)),
+    ({"tasks": 1, "respondents": 1}, ArgumentError, ("either tasks= or respondents=",)),
     ({"tasks": 0}, ArgumentError, ("tasks", "got 0")),
     (
         {"tasks": 2},
         DataError,
         ("'a'", "2 tasks"),
     ),
-    ({"tasks": np.ones(4, bool)}, DataError, ("none; both parts",)),
+    ({"tasks": np.ones(4, bool)}, DataError, ("none; each part",)),
     ({"respondents": 2}, DataError, ("2 respondents",)),
     ({"respondents": ["z"]}, DataError, ("Unknown respondent 'z'.",)),
     ({"respondents": "a"}, ArgumentError, ("respondents", "got 'a'")),

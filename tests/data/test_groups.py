@@ -59,9 +59,9 @@ def test_what_is_known_of_people_has_a_row_for_each():
     for people, sentence in (
         (
             known.loc[[3, 2]],
-            "must have a row named after each group; its rows are '3', '2', so '1' is missing",
+            "must have a row named after each group; its rows are '3', '2', so there is no row for '1'",
         ),
-        (known.iloc[:0], "it has no rows, so '1' is missing"),
+        (known.iloc[:0], "it has no rows, so there is no row for '1'"),
         (known.loc[[1, 3, 3]], "must have one row per group; '3' has 2"),
         ({"age": [1]}, "must be a table with one row per group; got dict"),
     ):
@@ -83,7 +83,7 @@ def test_similarities_keep_their_judgements():
     ("data", "facts"),
     [
         ([WOMEN], ("must be a mapping",)),
-        ({}, ("There are no groups",)),
+        ({}, ("The mapping of groups is empty",)),
         ({"a": None}, ("Group 'a'", "PairedComparisons", "got NoneType")),
         ({"a": WOMEN, "b": th.datasets.numbers()}, ("'a' has PairedComparisons, and 'b' has Similarities",)),
         ({1: WOMEN, "1": WOMEN}, ("unique",)),

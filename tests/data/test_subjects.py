@@ -85,7 +85,7 @@ def test_people_of_trials_are_the_columns_that_describe_them():
     assert list(read(frame, respondent="who").people.columns) == ["age", "sex"]
     assert read(frame, respondent="who", people=["sex"]).people.to_dict() == {"sex": {"a": "f", "b": "m"}}
     for people, respondent, wrong in (
-        (["left"], "who", "'left' varies within respondents"),
+        (["left"], "who", "must be constant within each respondent; remove 'left'"),
         (["minute"], "who", "There is no column 'minute'"),
         (["age"], None, "no column identifies them; name it with `respondent`"),
     ):

@@ -31,7 +31,7 @@ def test_what_is_stored(data):
     assert data.counts.tolist() == COUNTS and data.ties is not None and data.ties.tolist() == TIES
     assert (data.n_pairs, data.n_comparisons, data.n_ties) == (2, 7, 3) and data.never_compared == []
     said(repr(data), "PairedComparisons", "3 options", "2 pairs", "7 comparisons")
-    said(data.example(), "'tea'", "'milk'", "3 times")
+    said(data.example(), "'tea'", "'milk'", "3 of 5 times")
     assert th.PairedComparisons(COUNTS).ties is None
     for same in (np.triu(TIES), np.tril(TIES), pd.DataFrame(TIES, LABELS, LABELS).iloc[::-1, [1, 0, 2]]):
         assert th.PairedComparisons(COUNTS, LABELS, same) == data

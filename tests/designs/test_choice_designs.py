@@ -256,7 +256,7 @@ MISTAKES = [
     ),
     ({"none": "no"}, ("none", "got 'no'")),
     ({"versions": 0}, ("versions", "got 0")),
-    ({"prohibited": [{"zoom": ["no", "yes"]}]}, ("product; allow some",)),
+    ({"prohibited": [{"zoom": ["no", "yes"]}]}, ("product; allow at least one",)),
     (
         {"prohibited": [{"brand": "A", "zoom": ["no", "yes"]}]},
         ("product with brand",),

@@ -31,7 +31,7 @@ def test_answers_of_every_kind_are_read_without_an_option(tmp_path, kind):
         "best-worst": "4 best-worst choices, 2 respondents",
         "ranking": "8 choices, 2 respondents",
         "odd-one-out": "4 answers, 2 respondents",
-        "ratings": "3 similarities of 2 judgements each",
+        "ratings": "3 similarities, each based on 2 judgements",
         "choice": "2 respondents, 8 tasks, 24 alternatives, no-choice option",
     }
     assert asked[kind] in how

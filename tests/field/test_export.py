@@ -69,8 +69,8 @@ def of_psychopy(rows, kind, rng):
 @pytest.mark.parametrize("kind", READ)
 def test_psychopy_reads_conditions_and_thali_what_it_saves(tmp_path, kind):
     message = th.field.export(design_of(kind), tmp_path, "psychopy", kind, study=STUDY)
-    assert "call the response component " in message
-    said(message, "add by hand: consent")
+    assert "response component, called " in message
+    said(message, "Not exported: consent")
     rows = rows_of(tmp_path / "trials.csv")
     assert all(name.isidentifier() for name in rows[0])  # or a loop refuses them
     of_psychopy(rows, kind, np.random.default_rng(1)).to_csv(tmp_path / "data.csv", index=False)

@@ -402,7 +402,7 @@ def test_a_list_names_pictures_beside_it(tmp_path):
             )
             for name, more in (("catch", {"answer": "tea"}), ("practice", {}))
         ),
-        (["a", "b", "c"], "best", {"post": "http://[::1]:8000/x"}, ("'post'", "an address such as")),
+        (["a", "b", "c"], "best", {"post": "http://[::1]:8000/x"}, ("'post'", "must be an address")),
     ],
 )
 def test_what_would_come_back_unreadable_is_not_asked(design, kind, study, facts, tmp_path):

@@ -544,7 +544,7 @@ def test_draws_that_are_not_there_are_missed(kind, tmp_path):
     short = {"file": "draws-00099.npz", "sha256": hashlib.sha256(content).hexdigest()}
     for segments in ([], [short]):
         (job / jobs.INDEX).write_bytes(jobs.sealed(index | {"segments": segments}))
-        with refused(DataError, "were changed since"):
+        with refused(DataError, "have been changed since"):
             fitted(kind, 60, job=job)
 
 

@@ -12,7 +12,8 @@ from thali._reading.recognise import read
 from thali._source import Source
 from thali.errors import DataError
 
-LEFT_OUT = re.compile(r"([\d,]+)(?: of [\d,]+)? (?:rows?|rankings?|comparisons?)\b[^;]*? (?:dropped|excluded)")
+LEFT_OUT = re.compile(r"([\d,]+) (?:rows?|rankings?|comparisons?)\b[^;]*? dropped")
+KEPT = re.compile(r"([\d,]+) of ([\d,]+) rows kept")
 OPTIONS = ("tea", "milk", "rum", "gin")
 
 
@@ -124,7 +125,8 @@ USED = {  # rows that the data have
 
 
 def omitted(said):
-    return sum(int(number.replace(",", "")) for number in LEFT_OUT.findall(said))
+    dropped = sum(int(number.replace(",", "")) for number in LEFT_OUT.findall(said))
+    return dropped + sum(int(rows.replace(",", "")) - int(kept.replace(",", "")) for kept, rows in KEPT.findall(said))
 
 
 @pytest.mark.parametrize("shape", USED, ids=lambda shape: shape.__name__)

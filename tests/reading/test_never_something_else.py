@@ -209,7 +209,7 @@ def test_any_column_can_be_left_unread(columns):
     )
     text = text.replace(",0,0\n", ",1,0,0\n")
     data, sentence = taken(text, EXPERIMENTS, without=columns)
-    assert not {*columns} & {*data.attributes} and f"omitted on request: '{columns[0]}'" in sentence
+    assert not {*columns} & {*data.attributes} and f"columns omitted as requested: '{columns[0]}'" in sentence
     with refused(DataError, "column 'color'"):
         taken(text, EXPERIMENTS, without=["color"])
 
@@ -271,7 +271,7 @@ def test_the_terminal_spells_the_option(tmp_path, run):
     fit = ("fit", tmp_path / "votes.csv", "--method", "maximum-likelihood", "--lapse", 0)
     said(run(*fit).err, "'who'", "--respondent")
     sentence = run(*fit, "--without", "who").err
-    assert "omitted on request: 'who'" in sentence and "unknown" not in sentence
+    assert "columns omitted as requested: 'who'" in sentence and "unknown" not in sentence
 
 
 def test_games_have_no_respondents():

@@ -300,7 +300,7 @@ def test_percentages_are_said(tmp_path, recwarn):
     th.PairedComparisons(pd.DataFrame([[0, 60, 75], [40, 0, 55], [25, 45, 0]]))
     assert len(recwarn) == 2 and all("sum to 100" in str(each.message) for each in recwarn)
     recwarn.clear()
-    with refused(DataError, "they are proportions"):
+    with refused(DataError, "these are proportions"):
         read(
             in_file(
                 tmp_path,
@@ -352,9 +352,9 @@ def test_columns_of_losses_and_ties_are_not_dropped_in_silence(recwarn):
 
 
 def test_one_comparison_is_told_in_words(run, tmp_path):
-    said(th.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example(), "'milk'", "'tea'", "12 times", "20")
-    assert th.PairedComparisons([[0, 1], [0, 0]]).example() == "'0' chosen over '1' 1 time of 1"
-    said(run("fit", in_file(tmp_path, LONG), *ML).err, "'tea'", "'milk'", "3 times")
+    said(th.PairedComparisons([[0, 8], [12, 0]], ["tea", "milk"]).example(), "'milk'", "'tea'", "12 of 20 times")
+    assert th.PairedComparisons([[0, 1], [0, 0]]).example() == "'0' chosen over '1' 1 of 1 time"
+    said(run("fit", in_file(tmp_path, LONG), *ML).err, "'tea'", "'milk'", "3 of 4 times")
 
 
 # numbers at the edge --------------------------------------------------------------------------------------

@@ -101,11 +101,11 @@ def test_options_called_i_j_and_n_are_still_a_square(tmp_path):
 LONG = [
     ("chosen,rejected", "one comparison per row", [("A", "B"), ("A", "B"), ("B", "A")]),
     ("Winner,LOSER", "one comparison per row", [("A", "B"), ("A", "B"), ("B", "A")]),
-    ("preferred,other,n", "counted by 'n'", [("A", "B", 2), ("B", "A", 1)]),
-    ("preferred,not preferred,times", "counted by 'times'", [("A", "B", 2), ("B", "A", 1)]),
-    ("i,j,Freq", "counted by 'Freq'", [("A", "B", 2), ("B", "A", 1)]),
-    ("top_item,bottom_item,Count", "counted by 'Count'", [("A", "B", 2), ("B", "A", 1)]),
-    ("won,lost,weight", "counted by 'weight'", [("A", "B", 1.5), ("A", "B", 0.5), ("B", "A", 1)]),
+    ("preferred,other,n", "counts in 'n'", [("A", "B", 2), ("B", "A", 1)]),
+    ("preferred,not preferred,times", "counts in 'times'", [("A", "B", 2), ("B", "A", 1)]),
+    ("i,j,Freq", "counts in 'Freq'", [("A", "B", 2), ("B", "A", 1)]),
+    ("top_item,bottom_item,Count", "counts in 'Count'", [("A", "B", 2), ("B", "A", 1)]),
+    ("won,lost,weight", "counts in 'weight'", [("A", "B", 1.5), ("A", "B", 0.5), ("B", "A", 1)]),
 ]
 
 
@@ -134,7 +134,7 @@ def test_tables_of_pairs(header, tmp_path):
     a, b, over, under = header.split(",")
     assert data.to_frame().equals(EXPECTED.to_frame())
     assert (data.forward is not None) == header.startswith("home")
-    assert messages == f"table of pairs, {a!r} over {b!r} counted by {over!r}, the reverse by {under!r}: {SIZE}"
+    assert messages == f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}: {SIZE}"
 
 
 def test_columns_not_used_are_named(tmp_path):
@@ -237,7 +237,7 @@ READABLE = {
     "celebrities/choices.csv": "square count matrix, row over column: 9 options, 36 pairs, 8,424 comparisons",
     "paired_eba/drugrisk_all.csv": "row over column: 6 options, 15 pairs, 2,881 comparisons",
     "paired_eba/heaviness_order1.csv": "row over column: 5 options, 10 pairs, 500 comparisons",
-    "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counted by 'home.wins'",
+    "paired_bradleyterry2/baseball.csv": "'home.team' over 'away.team' counts in 'home.wins'",
     "paired_bradleyterry2/chameleons_contests.csv": "35 options, 105 pairs, 106 comparisons",
     "rankings/bm_sounds.csv": "'top_item' chosen over 'bottom_item', one comparison per row, respondents 'assessor'",
 }
@@ -332,7 +332,7 @@ def test_both_sides_of_a_file_are_averaged(tmp_path):
     path = in_file(tmp_path, SIMILAR.replace("B,0.8", "B,0.6"))
     data, messages = read(path, kinds.SIMILARITIES, symmetrize="mean")
     assert data.values.tolist() == [0.7, 0.3, 0.45]
-    said(messages, "square table", "its two sides")
+    said(messages, "square table", "the two halves")
     assert read(in_file(tmp_path, SIMILAR), kinds.SIMILARITIES, symmetrize="mean")[1] == READ.format("square table")
 
 

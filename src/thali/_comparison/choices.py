@@ -113,7 +113,7 @@ class Choosers(ChoicesOutOfSets):
         super().__init__(data)
         if not self.knows_people:
             raise DataError(
-                "The choices do not identify respondents; leave out choices, or name the column of respondents."
+                "The choices do not identify respondents; hold out choices instead, or name the column of respondents."
             )
 
     @property

@@ -82,7 +82,8 @@ def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
     spec = spec_of(model)
     if spec is not None and OF_GROUPS.get(kind, kind) not in spec.data:
         raise ArgumentError(
-            f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are {kind}. Remove it."
+            f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are {kind}. Remove the"
+            " model."
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
         alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""
@@ -107,7 +108,7 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
                     Setting("ties", model.ties),
                     " and does not predict ties, which the data contain; ",
                     InPython(
-                        f"remove it, or compare on data.without_ties({model.ties!r}).",
+                        f"remove the model, or compare on data.without_ties({model.ties!r}).",
                         f"set --ties {model.ties} for all models.",
                     ),
                 )
@@ -115,7 +116,7 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
                 model = copy.copy(model).set_params(ties="davidson")
         elif not isinstance(model, LatentFeatureModel):
             raise ArgumentError(
-                f"Model {name!r} does not predict ties, which the data contain; remove it, or compare on ",
+                f"Model {name!r} does not predict ties, which the data contain; remove the model, or compare on ",
                 InPython("data.without_ties('half') or data.without_ties('drop').", "--ties half or --ties drop."),
             )
         found[name] = model
@@ -366,7 +367,7 @@ def compare(
             ("folds", folds),
         ):
             if value is not None:
-                raise ArgumentError(Argument(name), " applies to comparisons by prediction only; remove it.")
+                raise ArgumentError(Argument(name), " applies to comparisons by prediction only; remove this argument.")
         if is_own(data):
             named = models_of_own_data(models)
         else:
@@ -381,7 +382,9 @@ def compare(
         return compare_by_evidence(named, data, how, prior_odds, job)
     for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
         if is_given:
-            raise ArgumentError(Argument(name), " requires a comparison with ", Setting("by", EVIDENCE), "; remove it.")
+            raise ArgumentError(
+                Argument(name), " requires a comparison with ", Setting("by", EVIDENCE), "; remove this argument."
+            )
     data, leave_out = as_left_out(data, leave_out)
     kind = kind_of(data)
     way = usual_way(kind) if leave_out is None else WAYS[kind][one_of("leave_out", leave_out, tuple(WAYS[kind]))]

@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 ENGLISH = {
-    "asked": "Models were fitted without a {part} and scored on how well they predict it.",
+    "asked": "Each model was fitted without a {part} and scored on how well it predicts that {part}.",
     "comparison.title": "Scores for predictions of held-out {units} ({count} {units})",
-    "comparison.caption": "Score of each {unit} under one model against another.",
+    "comparison.caption": "Score of each {unit} under one model, plotted against its score under another model.",
     "scores.title": "Scores of the held-out {units}",
     "scores": "Standard errors of differences are based on {count}. A difference is called established if chance alone"
     " would rarely produce one as large (two-sided Student's t test over independent units, 5 % level).",
     "chains": "The chains disagree on held-out predictions.",
     "evidence.asked": "The evidence of a model is the probability of the data under its prior, with all parameters"
-    " integrated out. It depends on the priors, including those that have almost no effect on the posterior.",
+    " integrated out. The evidence depends on the priors, including those that have almost no effect on the posterior.",
     "evidence.prior": "Prior probabilities of the models: {prior}.",
     "evidence.title": "Evidence and posterior probability of each model",
     "evidence.legend": "log evidence: natural logarithm of the probability of the data, all parameters integrated out;"

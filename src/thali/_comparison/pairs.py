@@ -172,7 +172,7 @@ class EachPair(Splitter):
         if hold_out is not None or folds is not None:
             return super().drawn(count, seed, hold_out, folds)
         if count < 2:
-            raise DataError(f"There is only one {cls.what}; leaving out pairs requires at least two.")
+            raise DataError(f"The data have only one {cls.what}; holding out pairs requires at least two.")
         return list(np.arange(count)[:, None])
 
     @classmethod
@@ -182,7 +182,9 @@ class EachPair(Splitter):
         found = super().drawn_of_groups(counts, seed, hold_out, folds)
         for numbers in found:
             if lost := lost_group(counts, numbers):
-                raise DataError(f"A part would contain all pairs of group {lost!r}; leave out fewer at a time.")
+                raise DataError(
+                    f"One held-out part would contain all pairs of group {lost!r}; hold out fewer pairs at a time."
+                )
         return found
 
     @property

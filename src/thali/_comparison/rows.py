@@ -52,7 +52,7 @@ class Rows(Splitter):
         if hold_out is not None:
             raise ArgumentError(
                 Argument("hold_out"),
-                " does not apply to covariates and classes, whose rows are held out in folds; remove it.",
+                " does not apply to covariates and classes, whose rows are held out in folds; remove this argument.",
             )
         number = FOLDS if folds is None else folds
         fold = fold_of_rows(self.y, number, seed)

@@ -37,11 +37,13 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     Established by 10 pairs: BTL predicts better than even (by 11.26, standard error 2.45).
     """
     if not {"scorer", "best", "part", "unit"} <= set(table.attrs):
-        raise ArgumentError("The table lacks its attrs; pass the data frame that compare() returned, unchanged.")
+        raise ArgumentError(
+            "The `attrs` of the table are missing; pass the data frame that compare() returned, unchanged."
+        )
     attrs = table.attrs
     scorer, best = SCORERS[attrs["scorer"]], attrs["best"]
     if best is None:
-        return [f"No {attrs['part']} was completed by every model, so nothing can be compared."]
+        return [f"No {attrs['part']} was completed by every model, so the models cannot be compared."]
     by_score: Any = table[scorer.main].dropna()
     by_score = by_score.sort_values(ascending=not scorer.higher, kind="stable")
     references = (*scorer.before, *scorer.after)
@@ -96,17 +98,17 @@ def orders(ranked: list[str], difference: Difference, n: int, unit: str) -> list
     for a, b in couples:
         found = difference(a, b)
         if found is None:
-            open_.append(f"{a} and {b} (infinite score: an observed outcome had probability 0)")
+            open_.append(f"{a!r} and {b!r} (infinite score: an observed outcome had probability 0)")
             continue
         mean, error = found
         digits = 2 if not 0.0 < error < 0.1 else 1 - math.floor(math.log10(error))  # two of the error
         by = f"(by {mean:.{digits}f}, standard error {error:.{digits}f})"
         if is_established(found, n):
-            established.append(f"{a} predicts better than {b} {by}")
+            established.append(f"{a!r} predicts better than {b!r} {by}")
         else:
-            open_.append(f"{a} and {b} {by}")
-    sentences = [f"Established by {n} {unit}s: {'; '.join(established)}."] if established else []
-    return sentences + ([f"Order not established by {n} {unit}s: {'; '.join(open_)}."] if open_ else [])
+            open_.append(f"{a!r} and {b!r} {by}")
+    sentences = [f"Established differences ({n} {unit}s): {'; '.join(established)}."] if established else []
+    return sentences + ([f"Order not established ({n} {unit}s): {'; '.join(open_)}."] if open_ else [])
 
 
 def is_established(difference: tuple[float, float] | None, n: int) -> bool:

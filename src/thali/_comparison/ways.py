@@ -69,8 +69,8 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     """
     if data.answers is None:
         raise DataError(
-            "The comparisons do not identify respondents; leave out pairs, or read the table with its column of"
-            " respondents",
+            "The comparisons do not identify respondents; hold out pairs instead, or read the table with its"
+            " column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )
@@ -81,7 +81,7 @@ def choices_of_people(data: PairedComparisons) -> Choices:
                 'Give data.without_ties("half") or data.without_ties("drop")',
                 Message("Set ", Setting("ties", "half"), " or ", Setting("ties", "drop")),
             ),
-            ", or leave out pairs.",
+            ", or hold out pairs instead.",
         )
     if data.covariate_names:
         named = shorten(data.covariate_names)

@@ -39,10 +39,12 @@ def disconnected(groups: list[list[str]], never_compared: list[str], most: int =
     """What to tell of options that no chain of comparisons connects; "" when all are connected."""
     sentences = []
     if found := parted("options", groups, "compared with each other", most):
-        sentences.append(f"{found} Choices between these groups depend only on the prior.")
+        sentences.append(f"{found} Predictions of choices between these groups depend only on the prior.")
     if never_compared:
-        was, their = ("was", "its") if len(never_compared) == 1 else ("were", "their")
-        sentences.append(f"{shorten(never_compared)} {was} never compared: {their} choices depend only on the prior.")
+        was, them = ("was", "it") if len(never_compared) == 1 else ("were", "them")
+        sentences.append(
+            f"{shorten(never_compared)} {was} never compared: predictions for {them} depend only on the prior."
+        )
     return " ".join(sentences)
 
 
@@ -94,7 +96,7 @@ def check_finite(
                 "chosen over, or rejected for," if not (beaten or beats) else "rejected for" if beats else "chosen over"
             )
             raise DataError(
-                f"No finite estimate exists: {shorten(names)} was never {was} any other option; remove it",
+                f"No finite estimate exists; never {was} any other option: {shorten(names)}. Remove these options",
                 InPython(" (subset)"),
                 ", or ",
                 *instead,

@@ -71,7 +71,7 @@ class GroupedData(Judged, Mapping[str, Any]):
             raise DataError(f"Groups must be a mapping from group names to data; got {type(data).__name__}.")
         names, parts = tuple(map(as_label, data)), tuple(data.values())
         if not names:
-            raise DataError("There are no groups; give a mapping from group names to data.")
+            raise DataError("The mapping of groups is empty; give a mapping from group names to data.")
         if len(set(names)) < len(names) or not all(names):
             raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
         for name, part in zip(names, parts, strict=True):
@@ -82,7 +82,8 @@ class GroupedData(Judged, Mapping[str, Any]):
                 )
             if type(part) is not type(parts[0]):
                 raise DataError(
-                    f"Groups must have the same kind of data; {names[0]!r} has {type(parts[0]).__name__}, and {name!r}"
+                    f"All groups must have the same kind of data; {names[0]!r} has {type(parts[0]).__name__}, and"
+                    f" {name!r}"
                     f" has {type(part).__name__}."
                 )
         labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
@@ -98,7 +99,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:
-            raise KeyError(f"Unknown group {name!r}; the groups are {shorten(self.names)}.")
+            raise KeyError(f"Unknown group {name!r}; available groups: {shorten(self.names)}.")
         return self.data[self.names.index(name)]
 
     def __iter__(self) -> Iterator[str]:
@@ -223,7 +224,9 @@ def _rows_of(people: Any, names: tuple[str, ...]) -> "pd.DataFrame":
     rows = list(map(as_label, people.index))
     if absent := [name for name in names if name not in rows]:
         has = f"its rows are {shorten(rows)}" if rows else "it has no rows"
-        raise DataError(f"`people` must have a row named after each group; {has}, so {absent[0]!r} is missing.")
+        raise DataError(
+            f"`people` must have a row named after each group; {has}, so there is no row for {absent[0]!r}."
+        )
     if len(set(rows)) < len(rows):
         twice = next(name for name in rows if rows.count(name) > 1)
         raise DataError(f"`people` must have one row per group; {twice!r} has {rows.count(twice)}.")

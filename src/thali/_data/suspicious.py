@@ -26,8 +26,9 @@ _MIN_PAIRS = 3  # that sum to 100 before it is worth a word
 def tie_sentence(label: str) -> str:
     """What to do where a label says that there was no winner."""
     return (
-        f"{label!r} seems to mean that neither option was chosen; name both options and the outcome in columns such as"
-        " 'left', 'right' and 'chosen', or count ties in a column 'ties' (rename it if it is an option)."
+        f"{label!r} seems to mean that neither option was chosen; put the two options and the outcome into columns"
+        " such as"
+        " 'left', 'right' and 'chosen', or count ties in a column 'ties' (if this is an option, rename the option)."
     )
 
 
@@ -43,7 +44,7 @@ def refuse_ties(labels: Sequence[str], winner: np.ndarray, loser: np.ndarray, co
             won, lost = counts[winner == k].sum(), counts[loser == k].sum()
             if bool(won) != bool(lost):
                 won, lost = (plural(short_number(float(times)), "time") for times in (won, lost))
-                raise DataError(f"{tie_sentence(label)} It is chosen {won} and rejected {lost}.")
+                raise DataError(f"{tie_sentence(label)} This label is chosen {won} and rejected {lost}.")
 
 
 def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
@@ -97,8 +98,8 @@ def dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:
     if not dropped:
         return None
     return (
-        f"Columns not used although they seem to contain losses or ties: {shorten(dropped)}; put losses into separate"
-        " rows with the two options swapped."
+        f"Columns not used although they seem to contain losses or ties: {shorten(dropped)}; put each loss into a"
+        " separate row with the two options swapped."
     )
 
 
@@ -110,7 +111,7 @@ def percentages(wins: np.ndarray, losses: np.ndarray, tied: np.ndarray | float =
         if mixed and len(total) >= _MIN_PAIRS and np.allclose(total, whole, rtol=1e-6, atol=0.0):
             of = "The two numbers" if np.ndim(tied) == 0 or not np.any(tied) else "The numbers"
             return (
-                f"{of} of every pair sum to {whole:g}; if they are {what}, give the counts instead, because the"
+                f"{of} of every pair sum to {whole:g}; if these are {what}, give the counts instead, because the"
                 " uncertainty depends on the number of comparisons."
             )
     return None
@@ -136,7 +137,7 @@ def totals_for_options(labels: Sequence[str]) -> str | None:
     called = [label for label in labels if plain(label) in _TOTALS]
     if not called:
         return None
-    return f"{shorten(called)}: read as an option; if it is the sum or mean of others, remove its rows."
+    return f"{shorten(called)}: treated as an option; if this is the sum or mean of other options, remove its rows."
 
 
 def unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:

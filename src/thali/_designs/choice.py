@@ -92,7 +92,7 @@ def random_design(
             fewer = ("reduce ", Argument("alternatives"), ", or ") if alternatives > 2 else ()
             raise ArgumentError(
                 *leaving(attributes, directed=True),
-                f" no task of {alternatives} products without a dominated one; ",
+                f" no task of {alternatives} products in which none is dominated; ",
                 *fewer,
                 "remove a direction.",
             )
@@ -373,7 +373,7 @@ def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, 
             )
         if idle := [name for name in named if name not in attributes.names]:
             raise ArgumentError(
-                Argument("holdouts"), f": {shorten(idle)} of task {number} is not an attribute; remove it."
+                Argument("holdouts"), f": {shorten(idle)} of task {number} is not an attribute; remove this entry."
             )
         found.append({name: named[name] for name in attributes.names})
         _refuse_holdout(number, found[-1], attributes)

@@ -317,7 +317,8 @@ def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Gene
         if prior.aspects != "unique":
             raise ArgumentError(
                 Argument("prior"),
-                " must be a model of worths, such as EliminationByAspects('unique') or BradleyTerryLuce.",
+                " must be a model with one worth per option, such as EliminationByAspects('unique') or"
+                " BradleyTerryLuce.",
             )
         known = prior._view.labels
         missing = [label for label in labels if label not in known]
@@ -329,7 +330,8 @@ def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Gene
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),
-            f" for pairs and sets must map options to worths, be a fitted model of worths, or None; got {prior!r}.",
+            " for pairs and sets must map options to worths, be a fitted model with one worth per option, or None;"
+            f" got {prior!r}.",
         )
     known = {as_label(name): value for name, value in prior.items()}
     worths = np.array([value if isinstance(value := known.get(label), Real) else np.nan for label in labels], float)

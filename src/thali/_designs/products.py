@@ -67,7 +67,7 @@ def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
             orders = [[level] if j == i else range(size) for j, size in enumerate(found.sizes)]
             if next(found.products(orders), None) is None:
                 if next(found.products(list(map(range, found.sizes))), None) is None:
-                    raise ArgumentError(Argument("prohibited"), " excludes every product; allow some.")
+                    raise ArgumentError(Argument("prohibited"), " excludes every product; allow at least one.")
                 raise ArgumentError(
                     Argument("prohibited"),
                     f" excludes every product with {names[i]} = {own[level]}; allow one, or remove the level.",
@@ -163,7 +163,8 @@ def prior_draws(
     if isinstance(prior, LogitAnswers):
         if prior_sd is not None:
             raise ArgumentError(
-                Argument("prior_sd"), " requires utilities; a fitted model provides its own uncertainty. Remove it."
+                Argument("prior_sd"),
+                " requires utilities; a fitted model provides its own uncertainty. Remove this argument.",
             )
         return _of_pilot(prior, names, levels, has_none, draws)
     expected = utilities_of(prior, names, levels, has_none)
@@ -416,7 +417,11 @@ def refuse_unknown(
         *leaving(attributes, directed),
         f" {'tasks' if directed else 'products'} that do not identify {what}; ",
         "remove a direction" if directed else "allow more",
-        *((", or remove it from ", Argument("interactions"), ".") if both else (", or remove an attribute.",)),
+        *(
+            (", or remove the interaction from ", Argument("interactions"), ".")
+            if both
+            else (", or remove an attribute.",)
+        ),
     )
 
 

@@ -85,7 +85,7 @@ def asked_of(design: Any, kind: str | None, size: int | None, per_person: int | 
     for name, value in (("size", size), ("per_person", per_person)):
         if value is not None:
             raise ArgumentError(
-                Argument(name), " applies to options only; a design already defines its tasks. Remove it."
+                Argument(name), " applies to options only; a design already defines its tasks. Remove this argument."
             )
     return _of_products(found, kind) if "alternative" in found else _of_sets(found, kind)
 
@@ -224,7 +224,7 @@ def _of_options(found: Options, kind: str, size: int | None, per_person: int | N
     n = len(found.labels)
     if size is not None and kind in _SIZES:
         raise ArgumentError(
-            Argument("size"), f" applies to sets; {kind} shows {_SIZES[kind]} options at a time. Remove it."
+            Argument("size"), f" applies to sets; {kind} shows {_SIZES[kind]} options at a time. Remove this argument."
         )
     usual = n if kind == RANKING and n <= _RANKED else min(_USUAL_SIZE, n)
     size = _SIZES.get(kind, usual) if size is None else size

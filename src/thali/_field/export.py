@@ -287,7 +287,7 @@ def _psychopy(planned: Planned, rng: np.random.Generator) -> Exported:
     keys += [str(len(keys) + 1)] * len(none)
     part = "a Slider" if planned.asked.kind == RATINGS else f"a Keyboard with the keys {listed(keys)}"
     part += "".join(f", where {keys[-1]} means {text!r} (thali fit --none {keys[-1]})" for text in none)
-    how = f"Read the file in a loop; call the response component {' and '.join(answers)}: {part}."
+    how = f"Loop over the rows of the file; each response component, called {' and '.join(answers)}, is {part}."
     return Exported(files, how + _by_hand(planned))
 
 
@@ -300,7 +300,7 @@ def _keys(planned: Planned) -> list[str]:
 def _by_hand(planned: Planned) -> str:
     """A word on what of the study the files do not hold."""
     names = [name for name in ("consent", "instructions", "questions", "thanks") if getattr(planned.study, name)]
-    return f" Not exported; add by hand: {listed(names)}." if names else ""
+    return f" Not exported: {listed(names)} of the study; add them by hand." if names else ""
 
 
 TOOLS: dict[str, Callable[[Planned, np.random.Generator], Exported]] = {

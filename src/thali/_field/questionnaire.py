@@ -209,10 +209,13 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
 def _check(asked: Asked, study: Study) -> None:
     """Refuse what goes together with no study of that kind."""
     if study.no_preference and asked.kind != PAIRS:
-        raise DataError(f"`no_preference` adds a third answer to pairs and does not apply to {asked.kind}; remove it.")
+        raise DataError(
+            f"`no_preference` adds a third answer to pairs and does not apply to {asked.kind}; remove this setting."
+        )
     if study.dual and asked.kind != CHOICE:
         raise DataError(
-            f"`dual` asks whether a product would really be chosen and does not apply to {asked.kind}; remove it."
+            f"`dual` asks whether a product would really be chosen and does not apply to {asked.kind}; remove this"
+            " setting."
         )
     if study.no_preference and (told := [label for label in asked.options if plain(label) in TIE_WORDS]):
         raise DataError(f"The option {told[0]!r} would be read as {TIE!r} in a table of pairs; rename it.")

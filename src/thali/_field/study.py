@@ -241,7 +241,7 @@ def _only(what: str, held: Mapping[str, Any], known: tuple[str, ...]) -> None:
 
 def post_address(value: Any) -> str:
     """An address to which a page may send: https, or http on this computer."""
-    expected = "'post' must be an address such as 'https://example.org/answers'"
+    expected = "'post' must be an address without user name and password, such as 'https://example.org/answers'"
     text = _text("post", value)
     try:
         parts = urlsplit(text)
@@ -271,7 +271,7 @@ def _words(held: Any, language: str) -> dict[str, str]:
     found = {}
     for name, text in _table("words", held).items():
         if name not in usual:
-            raise DataError(f"Unknown text {name!r}.{suggest(name, tuple(usual))}")
+            raise DataError(f"Unknown key {name!r} in [words].{suggest(name, tuple(usual))}")
         found[name] = _text(name, text)
         allowed = _braces(usual[name]) if isinstance(usual[name], str) else set()
         try:
@@ -282,11 +282,11 @@ def _words(held: Any, language: str) -> dict[str, str]:
             ) from None
         if unknown := sorted(named - allowed):
             may = (
-                f"may contain {', '.join(f'{{{each}}}' for each in sorted(allowed))}"
+                f"may contain only the placeholders {', '.join(f'{{{each}}}' for each in sorted(allowed))}"
                 if allowed
-                else "may contain nothing"
+                else "must not contain placeholders"
             )
-            raise DataError(f"The text {name!r} {may} in braces; got {{{unknown[0]}}}.")
+            raise DataError(f"The text {name!r} {may}; got {{{unknown[0]}}}.")
     return found
 
 

@@ -49,7 +49,7 @@ class _OtherFolder(Fact):
     def render(self, words: Words) -> str:
         """The advice in those words."""
         may_overwrite = words.has("overwrite") and not words.is_python()
-        return f"choose another folder, or {'give --overwrite' if may_overwrite else 'remove this one'}"
+        return f"choose another folder, or {'give --overwrite' if may_overwrite else 'delete this one'}"
 
 
 OTHER_FOLDER = _OtherFolder()
@@ -384,7 +384,7 @@ def as_written(path: Path) -> Iterator[None]:
         raise
     except (LookupError, ValueError, TypeError, AttributeError, OverflowError, EOFError, BadZipFile) as error:
         raise DataError(
-            f"The files of the job '{path}' were changed since thali wrote them; ", OTHER_FOLDER, "."
+            f"The files of the job '{path}' have been changed since thali wrote them; ", OTHER_FOLDER, "."
         ) from error
 
 

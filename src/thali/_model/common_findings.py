@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misfit
 SENTENCES = {
     "facts": "Data summary",
-    "levels": "Levels: how often each was shown, and how often it was chosen when shown",
+    "levels": "How often each level was shown, and how often it was chosen when shown",
     "data": "The model was fitted to {data}.",
     "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
     " error of the mean, ess the effective sample size, and r_hat is close to 1 if the chains agree.",

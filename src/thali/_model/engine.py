@@ -142,7 +142,7 @@ MAXIMUM, DRAWS, CHAINS = Engine(), Draws(), Chains()
 
 def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:
     """Refuse an argument that only a method with chains has."""
-    raise ArgumentError(Argument(name), " requires ", Setting("method", method), f"; remove it{because}.")
+    raise ArgumentError(Argument(name), " requires ", Setting("method", method), f"; remove this argument{because}.")
 
 
 def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:
@@ -158,4 +158,4 @@ def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any
         name = option.name
         if name in given and name not in has and repr(given[name]) != repr(usual[name]):
             needed, got = Setting("method", option.methods[0]), Setting("method", method)
-            raise ArgumentError(Argument(name), " requires ", needed, "; got ", got, ". Remove it.")
+            raise ArgumentError(Argument(name), " requires ", needed, "; got ", got, ". Remove the argument.")

@@ -47,7 +47,7 @@ def refuse_unfinished(model: "RunByChains") -> None:
     """Refuse the evidence of a fit that was stopped early."""
     if model.interrupted_:
         raise ArgumentError(
-            "The fit was stopped early, so its model cannot be judged yet; finish it",
+            "The fit was stopped early, so the evidence of the model is not available yet; finish the fit",
             InPython(" with continue_fit"),
             ", or fit again.",
         )

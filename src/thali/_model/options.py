@@ -60,7 +60,7 @@ RUN = (DRAWS, TUNE, CHAINS, THIN, CORES, MAX_TIME)
 METHOD = Option("method", "")
 LAPSE = Option(
     "lapse",
-    "Probability of a random choice, in [0, 1).",
+    "Probability that a choice is random, in [0, 1).",
     float,
     default="0.01",
     check=partial(share, meaning="the probability of a random choice"),
@@ -84,11 +84,11 @@ TEMPERING = Option(
 )
 SIMILAR = Option(
     "similar",
-    "Jaccard index of owners from which features of different draws are merged, such as 0.8. Useful for more than"
-    " about 30 options or objects.",
+    "Merge features of different draws if the Jaccard index of the options (or objects) that have them is at least this"
+    " value, such as 0.8. Useful with more than about 30 options or objects.",
     float,
     REPORT,
-    default="identical owners only; 0.8 for similarities and triplets of more than 30 objects",
+    default="only if the same options have them; 0.8 for similarities and triplets of more than 30 objects",
     check=partial(between, meaning="the Jaccard index"),
 )
 TREE = Option(
@@ -109,18 +109,19 @@ LEAF_LENGTH = Option(
 )
 GROUP = Option(
     "group",
-    "Column with groups of respondents (or with the respondent). Aspects or features are common, weights differ by"
-    " group.",
+    "Column with groups of respondents (or with the respondent). All groups have the same aspects or features, but"
+    " different weights.",
     to=DATA,
     default="none",
     metavar="COLUMN",
 )
 PEOPLE = Option(
     "people",
-    "Differences between respondents. independent: all answers are independent; adjusted: intervals generalise to new"
-    " respondents; individuals: individual weights around common ones (individuals:each: some weights vary more than"
-    " others); classes:K, for choices: K latent classes (classes:K:similar: around common weights); with --group,"
-    " groups:similar or groups:common: differences between groups.",
+    "How respondents differ. independent: not at all, all answers are independent; adjusted: the same, but intervals"
+    " generalise to new respondents; individuals: each respondent has weights that vary around common weights"
+    " (individuals:each: some weights vary more than others); classes:K (choices only): K latent classes"
+    " (classes:K:similar: the weights of classes vary around common weights); groups:similar or groups:common (with"
+    " --group): groups have similar or the same weights.",
     PEOPLE_VALUE,
     default="adjusted with laplace, else independent (the convergence check warns); with --group groups:free",
     metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
@@ -141,20 +142,20 @@ PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
 )
 SIGNS = Option(
     "signs",
-    "Attributes that all respondents prefer higher or lower.",
+    "Attributes of which all respondents prefer higher, or lower, values.",
     PAIRS,
     default="any",
     metavar="NAME=increasing|decreasing ...",
 )
 BY = Option(
     "by",
-    "Respondent columns, such as age, that mean tastes depend on.",
+    "Respondent columns, such as age, on which mean tastes depend.",
     NAMES,
     metavar="COLUMN,...",
 )
 ATTENTION = Option(
     "attention",
-    "Attributes that a respondent may ignore (attribute non-attendance), or all.",
+    "Attributes that a respondent may ignore (attribute non-attendance), or 'all'.",
     NAMES,
     default="all attributes are attended to",
     metavar="all|COLUMN,...",
@@ -162,7 +163,7 @@ ATTENTION = Option(
 )
 ATTENTION_BY = Option(
     "attention_by",
-    "With --attention: respondent columns, such as age, that attention depends on.",
+    "With --attention: respondent columns, such as age, on which attention depends.",
     NAMES,
     metavar="COLUMN,...",
 )
@@ -176,7 +177,7 @@ PRIOR_SCALE = Option(
 )
 ATTENTION_SCALE = Option(
     "attention_scale",
-    "With --attention: a second prior scale of the variances, such as 1, refitted for comparison.",
+    "With --attention: fit again with this prior scale of the variances, such as 1, for comparison.",
     float,
     REPORT,
     default="no second fit",
@@ -191,10 +192,10 @@ LINEAR = Option(
 )
 SEGMENTS = Option(
     "segments",
-    "Number of respondent segments by preference, or several such as 2-6 to select the most stable.",
+    "Number of segments of respondents by preference, or several such as 2-6 to select the most stable number.",
     COUNTS,
     REPORT,
-    default="none printed; a report uses the most stable number",
+    default="no segments are printed; a report uses the most stable number",
     metavar="K|K-K|K,K,...",
     check=partial(several_whole, least=2),
 )
@@ -211,7 +212,7 @@ NONE_OF_THEM = Option(
 WHERE = Option(
     "where",
     'Keep only rows that meet the condition, such as "block == \'main\'" or "rt > 0.2 and rt < 5". Operators: ==,'
-    " !=, <, <=, >, >=, in (A, B), is missing, is not missing. Repeat it to require several conditions.",
+    " !=, <, <=, >, >=, in (A, B), is missing, is not missing. Repeat the option to require several conditions.",
     CONDITIONS,
     DATA,
     default="all rows",
@@ -219,7 +220,7 @@ WHERE = Option(
 )
 WITHOUT = Option(
     "without",
-    "Column to ignore. Repeat it for several columns.",
+    "Column to ignore. Repeat the option for several columns.",
     EACH,
     DATA,
     default="none",
@@ -265,8 +266,8 @@ AWAY = _column(roles.AWAY)
 RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
-    "Meaning of a value in the column --chosen or --result, or in columns of pairs. Repeat it for several values; the"
-    " others are recognised.",
+    "What a value means in the column --chosen or --result, or in columns of pairs. Repeat the option for several"
+    " values; other values are recognised.",
     PAIRS,
     DATA,
     default="recognised",
@@ -276,7 +277,8 @@ OPTION = _column(roles.OPTION, "rankings", " (with --rank)")
 RANK = _column(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
-    "Options missing from a ranking. absent: not offered; worse: offered and ranked below.",
+    "Options missing from a ranking. absent: they were not offered; worse: they were offered and rank below all"
+    " others.",
     to=DATA,
     default="absent",
     words={"absent": "absent", "worse": "worse"},
@@ -285,9 +287,9 @@ BEST = _column(roles.BEST, "best-worst choices")
 WORST = _column(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
-    "Column that describes a comparison (first option minus second), such as a difference in length, or the judge."
-    " From the columns length_a and length_b, --covariate length computes their difference; order: shown first, or at"
-    " home. Repeat it for several columns.",
+    "Column that describes a comparison, such as a difference in length (first option minus second) or the judge."
+    " From the columns length_a and length_b, --covariate length computes their difference; order: which option"
+    " was shown first or played at home. Repeat the option for several columns.",
     EACH,
     DATA,
     typed="covariate",
@@ -296,8 +298,8 @@ COVARIATES = Option(
 )
 OPTION_COVARIATES = Option(
     "option_covariates",
-    "Table of options with labels in the first column and covariates of their worths in the others; requires --aspects"
-    " unique.",
+    "Table of options, with labels in the first column and covariates of the worths in the other columns; requires"
+    " --aspects unique.",
     Path,
     DATA,
     metavar="FILE",
@@ -344,8 +346,9 @@ TIES = Option(
 )
 BEST_WORST = Option(
     "best_worst",
-    "Model of best-worst choices. ranking: best of all, then best of the rest, and so on (up to six options);"
-    " reversed: the pair with the largest difference (MaxDiff). Above three options it requires --aspects unique.",
+    "Model of best-worst choices. ranking: the best of all options is chosen, then the best of the rest, and so on (up"
+    " to six options); reversed: the best-worst pair with the largest difference is chosen (MaxDiff). With more than"
+    " three options, both require --aspects unique.",
     default="ranking",
     words={"ranking": "ranking", "reversed": "reversed"},
 )
@@ -366,8 +369,8 @@ CODES = Option(
 )
 DESIGN = Option(
     "design",
-    "Design that the data answer: one row per alternative, task and version. Answers have one row per respondent and"
-    " task, or one row per respondent and one column per task.",
+    "Design with which the data were collected: one row per alternative, task and version. The data then have one row"
+    " per respondent and task, or one row per respondent and one column per task.",
     Path,
     DATA,
     metavar="FILE",
@@ -381,7 +384,8 @@ EXPERIMENT = (
     *COLUMNS,
     Option(
         "alternatives",
-        "Alternatives of a table with one row per task, as named in its columns, in numerical order.",
+        "Alternatives in a table with one row per task, as its column names call them. If choices are coded as numbers,"
+        " list the alternatives in the order of these numbers.",
         NAMES,
         DATA,
         default="recognised",
@@ -397,7 +401,7 @@ EXPERIMENT = (
     ),
     Option(
         "levels",
-        "Levels of an attribute from worst to best; repeat it for several attributes.",
+        "Levels of an attribute from worst to best. Repeat the option for several attributes.",
         LISTS,
         DATA,
         default="numeric or alphabetical order",
@@ -405,8 +409,8 @@ EXPERIMENT = (
     ),
     Option(
         "none",
-        "No-choice option: its label among the alternatives, a column that is 1 in its rows, or a column and its value"
-        " there.",
+        "The no-choice option: its label among the alternatives; or a column that is 1 in its rows and 0 elsewhere; or"
+        " a column and the value that marks its rows.",
         CELL,
         DATA,
         default="none",
@@ -414,7 +418,7 @@ EXPERIMENT = (
     ),
     Option(
         "bought",
-        "Column with a second answer per task, 1 or 0: whether the chosen product would be bought (dual-response"
+        "Column with the second answer of each task, 1 or 0: whether the chosen product would be bought (dual-response"
         " none). Not buying is then an alternative.",
         to=DATA,
         default="none",
@@ -444,7 +448,7 @@ CONSTANTS = Option(
     "constants",
     "Estimate a constant for each alternative.",
     bool,
-    default="for named alternatives, not for numbered ones",
+    default="only for named (not numbered) alternatives",
 )
 SPACE = Option(
     "space",
@@ -454,7 +458,7 @@ SPACE = Option(
 )
 CI = Option(
     "ci",
-    "Probability of the credible intervals.",
+    "Probability that a credible interval covers, such as 0.89.",
     float,
     REPORT,
     default="0.89",
@@ -463,7 +467,8 @@ CI = Option(
 MARKET_STUDY = (
     Option(
         "market",
-        "Table of products, one per row, whose market shares are predicted. A column scenario defines several markets.",
+        "Table of products (one per row) for which to predict market shares. A column named 'scenario' defines several"
+        " markets.",
         Path,
         REPORT,
         metavar="FILE",
@@ -478,8 +483,8 @@ MARKET_STUDY = (
     CI,
     Option(
         "holdouts",
-        'Hold out the rows that meet the condition, such as "held_out == 1", and check their predictions. Written as'
-        " for --where.",
+        'Hold out the rows that meet the condition, such as "held_out == 1", and check how well they are'
+        " predicted. Conditions are written as for --where.",
         CONDITIONS,
         REPORT,
         metavar="CONDITION",
@@ -503,7 +508,7 @@ MARKET_RULES = (
     ),
     Option(
         "scale",
-        "With --market: factor on all utilities; below 1 makes shares more equal.",
+        "With --market: factor by which all utilities are multiplied; a factor below 1 makes shares more equal.",
         float,
         REPORT,
         default="1",
@@ -511,7 +516,8 @@ MARKET_RULES = (
     ),
     Option(
         "actual",
-        "With --market: table of products and their current shares, used to calibrate the shares before any change.",
+        "With --market: table of products and their current shares, to which the predicted shares before any change are"
+        " calibrated.",
         Path,
         REPORT,
         metavar="FILE",

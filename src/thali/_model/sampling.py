@@ -281,11 +281,12 @@ class _Work:
         warn(
             EstimateWarning(
                 Setting("max_time", self.run.max_time),
-                f" is half over while the chains still warm up: they restart with {tune:,} warm-up states instead of"
+                f" is half over, but the chains are still warming up: they restart with {tune:,} warm-up states"
+                " instead of"
                 f" {self.run.tune:,}. Allow more time for better results.",
             )
         )
-        progress.note("warm-up takes too long: restarting with less of it")
+        progress.note("warm-up takes too long: restarting with a shorter warm-up")
         self.limit.may_be_long = self.shortened = True
         self.run = self.run._replace(tune=tune)
         sampling = self.model._sampling(self.sampling.source, self.run)

@@ -225,7 +225,7 @@ def refuse_header_again(cells: Cells) -> None:
     for row, first in enumerate(columns[0]):
         if first == header[0] and all(column[row] == name for name, column in zip(header, columns, strict=True)):
             raise DataError(
-                f"Line {lines[row]} repeats the column names; if files were merged, remove all headers but the first."
+                f"Line {lines[row]} repeats the column names; if files were merged, keep only the first header."
             )
 
 

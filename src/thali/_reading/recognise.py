@@ -180,7 +180,7 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
     >>> path = Path(tempfile.mkdtemp()) / "tea.csv"
     >>> _ = path.write_text("winner;loser;times\\ntea;milk;3\\nmilk;tea;1\\n")
     >>> read(path)[1]
-    "long table, 'winner' chosen over 'loser', counted by 'times': 2 options, 1 pair, 4 comparisons"
+    "long table, 'winner' chosen over 'loser', counts in 'times': 2 options, 1 pair, 4 comparisons"
     >>> _ = path.write_text(",tea,milk\\ntea,1,0.3\\nmilk,0.3,1\\n")
     >>> read(path)
     (Similarities(2 objects, 1 similarity), '2 objects, 1 similarity, square table; diagonal ignored')
@@ -263,7 +263,9 @@ def recognise(
         of_others = {name for shape in shapes if shape.name != sure[0].shape for name in shape.options}
         of_others -= {name for shape in shapes if shape.name == sure[0].shape for name in shape.options}
         if unused := [name for name, value in options.items() if value is not None and name in of_others]:
-            raise ArgumentError(Argument(unused[0]), f" does not apply to this table ({sure[0].how}); remove it.")
+            raise ArgumentError(
+                Argument(unused[0]), f" does not apply to this table ({sure[0].how}); remove this argument."
+            )
     return sure[0]
 
 
@@ -301,8 +303,8 @@ def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> DataError:
     ways = "; or as ".join(f"{reading.kind} ({reading.how})" for reading in readings)
     kinds = tuple(dict.fromkeys(reading.kind for reading in readings))
     if len(kinds) == 1:  # of which nothing but the names of the columns decides
-        return DataError(f"The table can be read as {ways}; remove or rename the columns that are not meant.")
-    return RecognitionError(f"The table can be read as {ways}; specify which.", kinds, wanted)
+        return DataError(f"The table can be read as {ways}; remove or rename the columns that cause the wrong reading.")
+    return RecognitionError(f"The table can be read as {ways}; specify which is meant.", kinds, wanted)
 
 
 def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
@@ -330,7 +332,7 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
             shapes = "a " + ", a ".join(shape.name for shape in tried)
         return RecognitionError(f"{found}; expected {shapes}.", (), wanted)
     shape, lack = max(near, key=lambda each: each[1].near)
-    name = Clause("; name it with ", Argument(lack.option)) if lack.option else ""
+    name = Clause("; if such a column exists, name it with ", Argument(lack.option)) if lack.option else ""
     message = Message(
         f"{found}. The closest is a {shape.name}, but it lacks {lack.what}", name, f". Expected: {shape.expected}."
     )

@@ -407,7 +407,7 @@ class Table:
             return self
         if self.sheets:
             raise DataError(
-                Argument("where"), " applies to rows, but this workbook contains square matrices; remove it."
+                Argument("where"), " applies to rows, but this workbook contains square matrices; remove this argument."
             )
         kept = where.holds(self.frame)
         if not kept.any():
@@ -430,7 +430,7 @@ class Table:
             ]
         if not names and not numbering:
             return self
-        asked = f"omitted on request: {shorten(list(names))}" * bool(names)
+        asked = f"columns omitted as requested: {shorten(list(names))}" * bool(names)
         notes = (
             self.note,
             asked,
@@ -450,7 +450,7 @@ class Table:
                 f" {where} selects {every} of {len(self.frame):,}; change it to select some of them.",
             )
         kept = is_held if held_out else ~is_held
-        note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out by {where}"]))
+        note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out where {where}"]))
         conditioned, parted = (*self.conditioned, *where.columns), Parted(self.frame, kept, where)
         return replace(self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=parted)
 

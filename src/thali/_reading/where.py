@@ -130,7 +130,7 @@ class Where:
     def refuse_none_left(self, frame: "pd.DataFrame") -> None:
         """Raise the error about a table of which these conditions leave no row."""
         alone = [each for each in self.conditions if not _holds(each, _column_of(each, frame)).any()]
-        more = ", although each of its conditions matches some"
+        more = ", although each condition alone matches some"
         if alone:
             values = shorten(_texts(_column_of(alone[0], frame)), 6)
             more = f"; column {alone[0].column!r} contains {values}" if values else f"; {alone[0].column!r} is empty"
@@ -152,8 +152,8 @@ class Where:
                     warn(DataWarning(f"No row contains {value!r} in column {each.column!r}.{near}"))
 
     def left_out(self, rows: int, kept: int) -> str:
-        """How many rows these conditions leave out, in words."""
-        return f"{rows - kept:,} of {rows:,} rows excluded by {self}"
+        """Return how many rows meet these conditions, as a phrase."""
+        return f"{kept:,} of {rows:,} rows kept where {self}"
 
 
 def _name(text: str) -> str:

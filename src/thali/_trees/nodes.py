@@ -90,7 +90,7 @@ def leaf_names(names: Iterable[Any], what: str = "The leaves of a tree") -> tupl
         raise DataError(f"{what} must be a sequence of names; got {names!r}.")
     labels = checked_labels(names, what)
     if len(labels) < 2:
-        raise DataError(f"{what} must number at least two; got {shorten(labels) or 'none'}.")
+        raise DataError(f"{what} must include at least two names; got {shorten(labels) or 'none'}.")
     return labels
 
 

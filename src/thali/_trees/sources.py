@@ -46,12 +46,13 @@ def _members(groups: Any) -> list[tuple[str, list[str]]]:
             raise DataError(f"Group {group!r} has no members; add some, or remove the group.")
         for place, member in enumerate(members):
             if not member:
-                raise DataError(f"Member {place + 1} of group {group!r} has no name; name or remove it.")
+                raise DataError(f"Member {place + 1} of group {group!r} has no name; name or remove this member.")
             if home.get(member) == number:
                 raise DataError(f"{member!r} is listed twice in group {group!r}; list every option once.")
             if member in home:
                 raise DataError(
-                    f"{member!r} is in two groups, {found[home[member]][0]!r} and {group!r}; remove it from one."
+                    f"{member!r} is in two groups, {found[home[member]][0]!r} and {group!r}; remove it from one of"
+                    " them."
                 )
             home[member] = number
         found.append((group, members))

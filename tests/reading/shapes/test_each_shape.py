@@ -174,8 +174,8 @@ def test_what_a_long_table_of_choices_makes():
     ("names", "facts"),
     [
         ("winner loser", ("'winner' chosen over 'loser'", "one comparison")),
-        ("i j n", ("'i' chosen over 'j'", "by 'n'")),
-        ("a b wins_a wins_b", ("'a' over 'b'", "by 'wins_a'", "by 'wins_b'")),
+        ("i j n", ("'i' chosen over 'j'", "in 'n'")),
+        ("a b wins_a wins_b", ("'a' over 'b'", "in 'wins_a'", "in 'wins_b'")),
         ("winner winner2", ()),
         ("x y", ()),
     ],
@@ -192,9 +192,9 @@ def test_columns_of_a_list_of_comparisons(names, facts):
     ("text", "counts", "facts"),
     [
         ("a,b,a_over_b,b_over_a,room\nA,B,3,1,x\n", (3, 1, 0), ("not used: 'room'",)),
-        ("won,lost,weight\nA,B,1.5\nB,A,1\n", (1.5, 1, 0), ("counted by 'weight'",)),
-        ("a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n", (3, 2, 3), ("by 'b_over_a'", "ties by 'tie'")),
-        ("winner,loser,draw\nA,B,0\nB,A,1\n", (1, 0, 1), ("ties by 'draw'",)),
+        ("won,lost,weight\nA,B,1.5\nB,A,1\n", (1.5, 1, 0), ("counts in 'weight'",)),
+        ("a,b,a_over_b,b_over_a,tie\nA,B,3,1,2\nB,A,1,0,1\n", (3, 2, 3), ("in 'b_over_a'", "ties in 'tie'")),
+        ("winner,loser,draw\nA,B,0\nB,A,1\n", (1, 0, 1), ("ties in 'draw'",)),
     ],
 )
 def test_what_a_list_of_comparisons_makes(text, counts, facts):
@@ -220,7 +220,7 @@ def test_what_similarities_make():
     said(sentence, "'rating'", "'item1'", "'item2'", "'judge'")
     data, sentence = ALIKE_SQUARE.match(table(ONE_SIDE), symmetrize="mean").build()
     assert data == Similarities([[1, 0.375], [0.375, 1]], "AB")
-    said(sentence, "2 objects", "its two sides", "diagonal ignored")
+    said(sentence, "2 objects", "the two halves", "diagonal ignored")
 
 
 def test_what_a_square_of_counts_makes():

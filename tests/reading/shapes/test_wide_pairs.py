@@ -101,7 +101,7 @@ def test_who_does_not_know_is_left_out_and_a_coding_adds():
 def test_patterns_with_counts():
     data, sentence = made("n,C1,C2,C3,SEX\n5,1,1,-1,1\n2,-1,-1,1,2\n0,1,-1,1,2\n")
     assert data.counts.tolist() == [[0, 5, 5], [2, 0, 2], [2, 5, 0]] and data.respondents == ()
-    assert "counted by 'n'" in sentence
+    assert "counts in 'n'" in sentence
     said(sentence, "pattern of answers")
 
 

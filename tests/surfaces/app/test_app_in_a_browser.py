@@ -127,7 +127,7 @@ class User:
 
     def ask(self):
         """Go on from what was read to the question."""
-        self.page.get_by_role("link", name="Correct: continue").click()
+        self.page.get_by_role("link", name="Looks right: continue").click()
         self.heading("What do you want to know?")
 
     def option(self, label):
@@ -256,7 +256,7 @@ def test_who_answered_is_asked_and_groups_are_chosen(user):
     user.ask()
     user.option("Aspects").select_option("=other")
     user.click("Fit the model")
-    user.sees("Enter a custom value next to it.")
+    user.sees("Enter the custom value in the field next to this one.")
     user.option("Aspects").select_option("ibp")
     user.option("Groups of respondents").select_option("Geschlecht")
     user.option("Method").select_option("maximum-likelihood")
@@ -448,7 +448,7 @@ def test_a_report_runs_its_own_script_which_reaches_nothing(browser, server, fol
     said = frame.locator("p").all_inner_texts()
     assert said == ["the simulator runs", "kept from the app", "kept from the key", "kept from the network"]
     with user.page.expect_popup() as opened:
-        user.click("Open in a separate page")
+        user.click("Open in a new tab")
     opened.value.get_by_text("kept from the network").wait_for()
     said = opened.value.locator("p").all_inner_texts()
     assert "the simulator runs" in said and not {"read the key", "asked the app"} & set(said)
@@ -482,7 +482,7 @@ def test_the_keyboard_is_enough(user):
     user.page.keyboard.press("Enter")
     user.heading("What was read")
     assert user.page.evaluate("document.activeElement.tagName") == "H1"
-    user.page.get_by_role("link", name="Correct: continue").focus()
+    user.page.get_by_role("link", name="Looks right: continue").focus()
     user.page.keyboard.press("Enter")
     user.heading("What do you want to know?")
     user.page.locator("input[name=model]:checked").focus()

@@ -171,7 +171,7 @@ def test_rows_that_count_are_asked_for_where_there_is_more_to_say(client, childr
     address = client.drop("trials.csv", TRIALS.encode())
     page = client.page(address)
     assert NOTICED in Page(page).text and page.count('name="where"') == 2 and "(12 in total)" in page
-    assert page.index("First rows") < page.index("<details><summary>Not what") < page.rindex('name="where"')
+    assert page.index("First rows") < page.index("<details><summary>Was the table read") < page.rindex('name="where"')
     client.go(f"{address}/read", kind="paired comparisons", where="Block == Haupt", respondent="VP")
     page = client.page(address)
     assert "6 comparisons" in Page(page).text
@@ -187,12 +187,12 @@ def test_practice_rows_are_left_out_by_a_button(client, children_here):
     address = client.drop("trials.csv", TRIALS.encode())
     client.go(f"{address}/read", respondent="VP", where="VP > 0")
     form = client.page(address).partition("<form")[2].partition("</form>")[0]
-    assert "Exclude them" in form
+    assert "Exclude these rows" in form
     sent = {name: html.unescape(value) for name, value in re.findall(r'name="(.*?)" value="(.*?)"', form, re.DOTALL)}
     assert sent["respondent"] == "VP" and sent["where"] == "VP > 0\nBlock != 'Übung'"
     client.go(f"{address}/read", **sent)
     page = client.page(address)
-    assert "6 comparisons" in Page(page).text and "Exclude them" not in page
+    assert "6 comparisons" in Page(page).text and "Exclude these rows" not in page
     assert client.study(address).read("read")["typed"]["respondent"] == "VP"
 
 
@@ -213,7 +213,7 @@ def test_a_condition_that_does_not_fit_is_mended_where_it_was_entered(client, ch
     assert "--where" not in page
     assert page.count('name="where"') == 1 and f'value="{where}"' in page and not asked_of(page)
     assert "(12 in total)" in page and len(shown_rows(page)) == 10
-    assert "<details open><summary>Not what" not in page, "nothing else needs to be said"
+    assert "<details open><summary>Was the table read" not in page, "nothing else needs to be said"
     client.go(f"{address}/read", where="Block == Haupt")
     assert 'class="problem"' not in client.page(address)
 

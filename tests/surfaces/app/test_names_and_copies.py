@@ -143,5 +143,5 @@ def test_a_log_of_json_is_dropped(client, children_here):
     address = client.drop("drinks.jsonl", "\n".join(map(json.dumps, log)).encode())
     other = client.drop("drinks.csv", DRINKS)
     assert client.study(address).data_name == "data.jsonl" and ".jsonl" in client.page("/home")
-    said = "'winner' chosen over 'loser', counted by 'times'"
+    said = "'winner' chosen over 'loser', counts in 'times'"
     assert all(said in Page(client.page(each)).text for each in (address, other))

@@ -37,7 +37,7 @@ def tables(folder):
     frame[frame["block"] == "main"].to_csv(folder / "main.csv", index=False)
 
 
-LEFT_OUT = "24 of 72 rows excluded by block == 'main'"
+LEFT_OUT = "48 of 72 rows kept where block == 'main'"
 NOTICED = (
     "thali: warning: Counted 24 rows with `block` = practice; exclude them with --where \"block != 'practice'\".\n"
 )
@@ -73,7 +73,7 @@ def test_a_job_that_goes_on_leaves_out_the_same_rows(run, refused, folder, comma
     more = ("--where", "left != milk")
     words = (command[0], "trials.csv", *command[1:], *QUICK, *MAIN)
     first = run(*words, *more, "--out", "results")
-    sentence = "40 of 72 rows excluded by block == 'main' and left != 'milk'"
+    sentence = "32 of 72 rows kept where block == 'main' and left != 'milk'"
     assert first.code == 0 and sentence in first.err, first.err
     index = read_index(folder / "results" / "job")
     assert index is not None and index["command"]["arguments"]["typed"]["where"] == ["block == 'main'", "left != milk"]
@@ -140,7 +140,7 @@ def test_all_models_know_it(run, folder, uncompiled):
     )
     (folder / "phones.csv").write_text(phones)
     done = run("fit", "phones.csv", "--model", "multinomial-logit", "--attributes", "price,size", *MAIN)
-    assert done.code == 0 and "24 tasks" in done.err and "12 of 60 rows excluded by" in done.err, done.err
+    assert done.code == 0 and "24 tasks" in done.err and "48 of 60 rows kept where" in done.err, done.err
 
 
 @pytest.mark.fit

@@ -160,7 +160,7 @@ def test_draws_that_are_not_there_are_missed(refused, place):
         changed(index, ("place", "tune"), 10**9),
     ):
         forge(place, forged)
-        said(refused("resume", "results"), "were changed since")
+        said(refused("resume", "results"), "have been changed since")
 
 
 def test_arrays_of_somebody_else_are_refused(run, place):
@@ -187,7 +187,7 @@ def test_arrays_that_only_say_that_they_are_large(refused, place):
     for content in (large.getvalue(), packed.getvalue()):
         (job / index["segments"][0]["file"]).write_bytes(content)
         forge(place, changed(index, ("segments", 0, "sha256"), hashlib.sha256(content).hexdigest()))
-        said(refused("resume", "results"), "were changed since")
+        said(refused("resume", "results"), "have been changed since")
 
 
 @pytest.mark.parametrize("body", [b"[" * 100_000, b"[]", b"null", b"5", b'"x"', b"{}", b"{"])

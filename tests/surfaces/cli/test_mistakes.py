@@ -325,7 +325,7 @@ MISTAKES = [
         "one column twice",
         f"{CLASSES} --respondent id --alternative id",
         lambda: classes(columns={"respondent": "id", "alternative": "id"}),
-        "is given for two of",
+        "is named twice among",
     ),
     (
         "levels of nothing",

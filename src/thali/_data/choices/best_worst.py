@@ -36,8 +36,8 @@ class BestWorstColumns(NamedTuple):
         return {self.best, self.worst, *self.options, self.respondent, self.count}
 
     def __str__(self) -> str:
-        picked = f"{self.best!r} was chosen" if self.worst is None else f"{self.best!r} and {self.worst!r}"
-        how = f"one set per row, {self.options[0]!r} to {self.options[-1]!r}, of which {picked}"
+        picked = f"choice in {self.best!r}" if self.worst is None else f"choices in {self.best!r} and {self.worst!r}"
+        how = f"one set per row, options in {self.options[0]!r} to {self.options[-1]!r}, {picked}"
         return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
 
 

@@ -92,8 +92,8 @@ def example_of(data: "Choices") -> str:
     best, worst = (data.labels[data.members[place[row]]] for place in (data.choice, data.worst))
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
-    times = plural(short_number(data.times[same].sum()), "time")
-    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])} {times} of {short_number(total):,}"
+    times, total = short_number(data.times[same].sum()), plural(short_number(total), "time")
+    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])} {times:,} of {total}"
 
 
 class Choices(Judged):
@@ -412,7 +412,7 @@ class Choices(Judged):
         Examples
         --------
         >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
-        "'tea' chosen from 'tea', 'milk' 3 times of 4"
+        "'tea' chosen from 'tea', 'milk' 3 of 4 times"
         """
         if self.worst is not None:
             return example_of(self)
@@ -421,8 +421,8 @@ class Choices(Judged):
         counts, members = (array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members))
         k = int(counts.argmax())
         name, names = self.labels[members[k]], shorten([self.labels[i] for i in members])
-        times = plural(short_number(counts[k]), "time")
-        return f"{name!r} chosen from {names} {times} of {short_number(total[v]):,}"
+        times = plural(short_number(total[v]), "time")
+        return f"{name!r} chosen from {names} {short_number(counts[k]):,} of {times}"
 
     def components(self) -> list[list[str]]:
         """Labels of the options that sets connect, the largest group first; one group = connected.

@@ -166,9 +166,9 @@ def shown(columns: RankingColumns) -> str:
     """The columns in words."""
     first, last = columns.columns[0], columns.columns[-1]
     if columns.shape == LONG:
-        return f"one option of a ranking per row, {first!r} at {last!r}"
+        return f"one option of a ranking per row, option in {first!r}, rank in {last!r}"
     what = "one column per rank" if columns.shape == RANKS else "one column of ranks per option"
-    return f"one ranking per row, {what}, {first!r} to {last!r}"
+    return f"one ranking per row, {what} ({first!r} to {last!r})"
 
 
 def ranked_labels(frame: "pd.DataFrame", columns: tuple[str, ...]) -> list[list[str]]:
@@ -400,7 +400,7 @@ def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     """How rankings were read, in words."""
     how = shown(columns)
     if columns.count is not None:
-        how += f", counted by {columns.count!r}"
+        how += f", counts in {columns.count!r}"
     if columns.respondent is not None:
         how += f", respondents {columns.respondent!r}"
     total = found.count.sum()

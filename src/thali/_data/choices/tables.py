@@ -219,7 +219,7 @@ def from_best_worst(
     >>> import pandas as pd, thali as th
     >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
     >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()
-    "'milk' best and 'tea' worst of 'tea', 'milk', 'water' 1 time of 1"
+    "'milk' best and 'tea' worst of 'tea', 'milk', 'water' 1 of 1 time"
     """
     frame = as_frame(frame)
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
@@ -269,7 +269,8 @@ def aggregated(rows: Occasions) -> Arrays:
     lone = np.bincount(occasion[available], minlength=number) < 2
     if lone.any():
         raise DataError(
-            f"There is only one alternative in {rows.name(int(lone.argmax()))}, so nothing was chosen; remove it."
+            f"There is only one alternative in {rows.name(int(lone.argmax()))}, so nothing was chosen; remove this"
+            " choice."
         )
     counts = np.zeros(number)
     counts[occasion[chosen]] = count[chosen]

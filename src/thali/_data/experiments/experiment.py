@@ -29,14 +29,14 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.nda
     marked = np.asarray(tasks)
     if marked.dtype == bool and marked.shape == (data.n_tasks,):
         if marked.all() or not marked.any():
-            raise DataError("`tasks` selects all tasks or none; both parts need at least one.")
+            raise DataError("`tasks` selects all tasks or none; each part needs at least one task.")
         return marked
     number = whole("tasks", tasks, 1)
     counts = np.diff(data.first_task)
     if (counts <= number).any():
         person = data.respondents[int((counts <= number).argmax())]
         raise DataError(
-            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, which leaves none to fit when"
+            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would be left to fit when"
             f" {number} are held out; hold out fewer."
         )
     held = np.zeros(data.n_tasks, dtype=bool)
@@ -143,9 +143,9 @@ class ExperimentRows(Frozen):
         found = wide_tasks(frame if bought is None else frame.drop(columns=bought), given, alternatives)
         if found is None:
             raise DataError(
-                f"The columns {shorten([str(name) for name in frame.columns], 12)} do not describe alternatives, as"
-                " price_1 and price_2 or car_time and bus_time do with 'choice'; name the alternatives with"
-                " `alternatives`."
+                f"The columns {shorten([str(name) for name in frame.columns], 12)} do not show which alternative they"
+                " describe, unlike price_1 and price_2 (or car_time and bus_time) with 'choice'; name the alternatives"
+                " with `alternatives`."
             )
         frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
         long, nothing = long_frame(frame, found, none, bought)
@@ -501,7 +501,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         wanted = np.zeros(self.n_tasks, dtype=bool)
         wanted[np.asarray(tasks)] = True
         if not wanted.any():
-            raise DataError("No task is selected; choose at least one.")
+            raise DataError("No task is selected; select at least one.")
         sizes = np.diff(self.first_row)
         rows = np.repeat(wanted, sizes)
         counts = np.bincount(self.respondent_of_task[wanted], minlength=self.n_respondents)
@@ -561,7 +561,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         (['1', '1'], ['2', '2'])
         """
         if (tasks is None) == (respondents is None):
-            raise ArgumentError("Both or neither of tasks= and respondents= are given; give one of them.")
+            raise ArgumentError("Give either tasks= or respondents=, not both or neither.")
         if respondents is None:
             held = held_tasks(self, tasks, random_seed)
         else:

@@ -306,7 +306,8 @@ def choices_of(
         constant = [name for name in constant if name != HELD_OUT]
         warn(
             DataWarning(
-                f"Column {HELD_OUT!r} marks holdout tasks, but they are fitted like all others; exclude them",
+                f"Column {HELD_OUT!r} marks holdout tasks, but these tasks are fitted like all others; exclude these"
+                " tasks",
                 Clause(" with ", Setting("where", f"{HELD_OUT} == 0")),
                 Clause(", or predict them with ", Setting("holdouts", f"{HELD_OUT} == 1")),
                 ".",
@@ -315,7 +316,7 @@ def choices_of(
     if constant:
         warn(
             DataWarning(
-                "Attributes dropped, as they are constant within every task and cannot explain choices:"
+                "Attributes dropped because they are constant within every task and cannot explain choices:"
                 f" {shorten(constant, 12)}."
             )
         )
@@ -337,7 +338,10 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
             f"The chosen alternative {rows.where_task(int(wrong.argmax()))} has {available!r} = 0, as if it were not"
             " offered; correct the row, or remove the task."
         )
-    note(f"alternatives offered if {available!r}: {plural(int((~offered).sum()), 'row')} not offered and dropped")
+    note(
+        f"{available!r} marks the alternatives offered: {plural(int((~offered).sum()), 'row')} of other alternatives"
+        " dropped"
+    )
     return frame.loc[offered].drop(columns=[*numbering, available])
 
 
@@ -390,7 +394,8 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
     for name in used:
         if used.count(name) > 1:
             raise ArgumentError(
-                f"Column {name!r} is given for two of respondent, task, alternative and chosen; name different columns."
+                f"Column {name!r} is named twice among respondent, task, alternative and chosen; name different"
+                " columns."
             )
     respondent, task, alternative, chosen = found
     assert respondent is not None and task is not None and chosen is not None
@@ -491,7 +496,7 @@ def _attribute(
     absent = is_none | np.isin(codes, [k for k, text in enumerate(texts) if text in missing])
     present = np.flatnonzero(~absent)
     if not len(present):
-        raise DataError(f"Attribute {name!r} is missing in every product; remove it from the attributes.")
+        raise DataError(f"Attribute {name!r} is missing in every product; remove this attribute.")
     if name in bins:
         if name in levels:
             raise ArgumentError(f"Attribute {name!r} has both levels and bins; remove one of them.")

@@ -347,7 +347,7 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     if scheme.alternative is None:
         raise ArgumentError(
             why,
-            " requires labels of alternatives, which the data lack; name their column with ",
+            " requires labels of the alternatives, but no column of labels was given; name it with ",
             Argument("alternative"),
             ".",
         )

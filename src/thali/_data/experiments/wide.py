@@ -47,7 +47,7 @@ class WideTasks(NamedTuple):
     def __str__(self) -> str:
         how = f"one task per row, {shorten(list(self.attributes))} of the alternatives {shorten(self.alternatives)}"
         how += f", chosen alternative in {self.chosen!r}"
-        return how + (f", offered if {next(iter(self.available.values()))!r} etc." if self.available else "")
+        return how + (f", offers marked in {next(iter(self.available.values()))!r} etc." if self.available else "")
 
 
 def wide_tasks(
@@ -196,9 +196,9 @@ def _refuse_orders(columns: WideTasks) -> None:
         places = [columns.alternatives.index(label) for label in order if label in columns.alternatives]
         if not columns.is_listed and places != sorted(places):
             raise DataError(
-                f"Column {columns.chosen!r} contains numbers of alternatives, but their columns are in different"
-                f" orders ({shorten(columns.alternatives)}, and from {name!r} on {shorten(order)}); list the"
-                " alternatives in numerical order with ",
+                f"Column {columns.chosen!r} contains numbers of alternatives, but the columns of alternatives are"
+                f" in different orders ({shorten(columns.alternatives)}, and from {name!r} on {shorten(order)}); list"
+                " the alternatives in the order of these numbers with ",
                 Argument("alternatives"),
                 ".",
             )

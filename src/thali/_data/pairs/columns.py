@@ -57,11 +57,11 @@ class PairColumns(NamedTuple):
         a, b = self.options
         if len(self.times) == 2:
             over, under = self.times
-            how = f"table of pairs, {a!r} over {b!r} counted by {over!r}, the reverse by {under!r}"
+            how = f"table of pairs, {a!r} over {b!r} counted in {over!r}, the reverse in {under!r}"
         else:
             how = f"long table, {a!r} chosen over {b!r}, "
-            how += f"counted by {self.times[0]!r}" if self.times else "one comparison per row"
-        how += f", ties by {self.ties!r}" if self.ties is not None else ""
+            how += f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
+        how += f", ties in {self.ties!r}" if self.ties is not None else ""
         return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
 
     @property
@@ -146,7 +146,8 @@ def the_columns(names: list[str], taken: Collection[str | None] = ()) -> PairCol
     if len(found) > 1:
         several = "; or ".join(map(str, found))
         raise DataError(
-            f"The columns can be read in several ways: {several}. Remove or rename those that are not meant."
+            f"The columns can be read in several ways: {several}. Remove or rename the columns that cause the wrong"
+            " reading."
         )
     if not found:
         raise DataError(

@@ -276,14 +276,14 @@ class PairedComparisons(Judged):
         Examples
         --------
         >>> PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"]).example()
-        "'tea' chosen over 'milk' 3 times of 4"
+        "'tea' chosen over 'milk' 3 of 4 times"
         """
         k = int(np.abs(self.wins - self.losses).argmax())
         pair = sorted([(self.wins[k], self.labels[self.first[k]]), (self.losses[k], self.labels[self.second[k]])])
         (_, behind), (more, ahead) = pair
         more, tied, total = (short_number(times) for times in (more, self.tied[k], pair[0][0] + more + self.tied[k]))
         ties = f" ({plural(tied, 'tie')})" if tied else ""
-        return f"{ahead!r} chosen over {behind!r} {plural(more, 'time')} of {total:,}{ties}"
+        return f"{ahead!r} chosen over {behind!r} {more:,} of {plural(total, 'time')}{ties}"
 
     def components(self) -> list[list[str]]:
         """Labels of the options that comparisons connect, the largest group first; one group = connected.

@@ -336,6 +336,7 @@ def _indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
 
 def _constant(name: str, value: str) -> DataError:
     return DataError(
-        f"The covariate {name!r} is {value} in every row, so it has no effect to estimate; remove it, or use {ORDER!r}"
+        f"The covariate {name!r} is {value} in every row, so it has no effect to estimate; remove the covariate, or"
+        f" use {ORDER!r}"
         " for the effect of being first."
     )

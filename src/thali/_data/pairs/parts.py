@@ -198,7 +198,9 @@ def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparison
     if kept.all():
         raise DataError(f"{as_label(a)!r} and {as_label(b)!r} were never compared, so there is nothing to remove.")
     if not kept.any():
-        raise DataError(f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared, so nothing would be left.")
+        raise DataError(
+            f"{as_label(a)!r} and {as_label(b)!r} are the only pair compared; without this pair, no data would be left."
+        )
     return only(data, kept)
 
 

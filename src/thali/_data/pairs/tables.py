@@ -298,7 +298,9 @@ def from_trials(
         raise DataError("`people` describes respondents, but no column identifies them; name it with `respondent`.")
     described = [] if data.answers.people is None else list(data.answers.people.columns)
     if differing := [name for name in people if name not in described]:
-        raise DataError(f"{shorten(differing)} varies within respondents, so it does not describe them; remove it.")
+        raise DataError(
+            f"Columns that describe respondents must be constant within each respondent; remove {shorten(differing)}."
+        )
     return data
 
 

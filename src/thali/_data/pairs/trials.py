@@ -367,8 +367,8 @@ def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
         return None if verdict is None else _near_verdict(frame, own, verdict, game)
     if at_home != game or verdict is not None:
         return None
-    won = f"won, {first!r} or {second!r}" if game else f"was chosen, {first!r} or {second!r}"
-    return Missing(f"a column showing which {won}", "chosen", 3)
+    won = f"{first!r} or {second!r} won" if game else f"{first!r} or {second!r} was chosen"
+    return Missing(f"a column showing whether {won}", "chosen", 3)
 
 
 def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game: bool) -> Missing | None:
@@ -388,7 +388,7 @@ def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game
     options = [name for name in own.values() if name != verdict and labels & _words(frame, name)]
     if game or len(options) != 2:
         return None
-    return Missing(f"names showing that {options[0]!r} and {options[1]!r} contain the two options", "first", 3)
+    return Missing(f"a column that is clearly the first option ({options[0]!r} or {options[1]!r}?)", "first", 3)
 
 
 def _words(frame: "pd.DataFrame", name: str) -> set[str]:
@@ -536,7 +536,7 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
     if verdicts.ties:
         how += f" (a tie: {shorten(verdicts.ties)})"
     if columns.count is not None:
-        how += f", counted by {columns.count!r}"
+        how += f", counts in {columns.count!r}"
     if columns.respondent is not None:
         how += f", respondents {columns.respondent!r}"
     return how

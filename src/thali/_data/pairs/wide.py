@@ -288,7 +288,7 @@ def _code(
 ) -> tuple[dict[str, float] | None, str]:
     """What the texts mean in every column, None if they are labels; and the same in words."""
     if coding is not None:
-        return meanings(coding), "as coded"
+        return meanings(coding), "values as coded"
     labels = {label for pair in pairs.values() for label in pair}
     answers = {text for text in texts_found if plain(text) not in _NO_LABELS or text in labels}
     if answers and answers <= labels and not answers <= {"1", "2"}:
@@ -308,7 +308,7 @@ def _code(
                         )
                     )
                 )
-            return code, "; ".join(f"{text} {_NAMES[value]}" for text, value in code.items() if text in texts_found)
+            return code, "; ".join(f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found)
     if answers <= {"0", "1"}:
         raise DataError(
             f"The pair columns contain only {' and '.join(sorted(answers)) or 'ties'}, which does not show which"
@@ -322,10 +322,10 @@ def _code(
 def _words(columns: WideColumns, coded: str) -> str:
     pairs = columns.pairs
     names = list(pairs)
-    how = f"{plural(len(names), 'column')} of pairs, {shorten(names, 3)} ({coded})"
+    how = f"{plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with {coded}"
     if columns.order == "numbered":
         shown = ", ".join(f"{name!r} {' and '.join(pair)}" for name, pair in list(pairs.items())[:3])
         how += f", in the order of R's prefmod, {shown}"
     if columns.count is not None:
-        how += f", counted by {columns.count!r}"
+        how += f", counts in {columns.count!r}"
     return how + (f", respondents {columns.respondent!r}" if columns.respondent is not None else "")

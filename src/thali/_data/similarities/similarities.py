@@ -429,11 +429,11 @@ class Similarities(Judged):
         return (("objects", self.labels), *column_facts(self.people))
 
     def _of_how_many(self) -> str:
-        """ " of 3 to 20 judgements", or "" where each is a number of its own."""
+        """ ", each based on 3 to 20 judgements", or "" where each is a number of its own."""
         least, most = float(self.judgements.min()), float(self.judgements.max())
         if least == most:
-            return "" if most == 1 else f" of {most:,.6g} judgements" + " each" * (self.n_pairs > 1)
-        return f" of {least:,.6g} to {most:,.6g} judgements"
+            return "" if most == 1 else ", each" * (self.n_pairs > 1) + f" based on {most:,.6g} judgements"
+        return f", each based on {least:,.6g} to {most:,.6g} judgements"
 
     @property
     def n_pairs(self) -> int:

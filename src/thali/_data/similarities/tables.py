@@ -226,7 +226,9 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
         raise DataError(f"`judgements` must have the shape of `matrix`, {n} by {n}; got {len(own)} by {len(own)}.")
     if hasattr(judgements, "columns") and own != tuple(map(str, range(n))):
         if set(own) != set(names):
-            raise DataError(f"`judgements` must have the labels of `matrix`. {mismatch(own, names)}")
+            raise DataError(
+                f"`judgements` must have the same row and column labels as `matrix`. {mismatch(own, names)}"
+            )
         place = [own.index(name) for name in names]
         table = table[np.ix_(place, place)]
     if table.dtype.kind not in "biuf":

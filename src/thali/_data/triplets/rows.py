@@ -311,7 +311,7 @@ class TripletColumns(NamedTuple):
         return {*self.objects, self.odd, *(self.chosen or ()), self.count, self.question, self.who}
 
     def __str__(self) -> str:
-        counted = f", counted by {self.count!r}" if self.count else ""
+        counted = f", counts in {self.count!r}" if self.count else ""
         if self.odd is None and self.chosen is None:
             anchor, nearer, farther = self.objects
             return f"one question per row, {nearer!r} closer than {farther!r} to {anchor!r}{counted}"

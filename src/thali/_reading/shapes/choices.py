@@ -77,10 +77,13 @@ def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
 
 
 def _long_sentence(found: dict[str, str | None]) -> str:
-    how = f"long table, {found['alternative']!r} chosen if {found['chosen']!r}, choice sets {found['choice_id']!r}"
+    how = (
+        f"long table, options in {found['alternative']!r}, marked as chosen in {found['chosen']!r}, choice sets in"
+        f" {found['choice_id']!r}"
+    )
     if found["respondent"] not in (None, found["choice_id"]):
-        how += f" of respondents {found['respondent']!r}"
-    for role, word in (("available", "offered if"), ("count", "counted by")):
+        how += f", respondents {found['respondent']!r}"
+    for role, word in (("available", "offers marked in"), ("count", "counts in")):
         how += f", {word} {found[role]!r}" if found[role] is not None else ""
     return how
 
@@ -97,8 +100,8 @@ LONG_TABLE = Shape(
     CHOICES,
     match_long,
     expected=(
-        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and 'chosen' (task,"
-        " obsID; alt, option; choice)"
+        "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and 'chosen' (or"
+        " task, obsID; alt, option; choice)"
     ),
     roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
@@ -177,7 +180,7 @@ RANKINGS = Shape(
     CHOICES,
     match_rankings,
     expected=(
-        "one ranking per row, with the columns 'rank1', 'rank2', ... (1st, 2nd; first choice) or one column of ranks"
+        "one ranking per row, with the columns 'rank1', 'rank2', ... (or 1st, 2nd; first choice) or one column of ranks"
         " per option; or one row per option of a ranking, with the columns 'respondent', 'option' and 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
@@ -254,7 +257,7 @@ BEST_WORST_TABLE = Shape(
     match_best_worst,
     expected=(
         "one set of options per row, in the columns 'option1', 'option2', 'option3', with the columns 'best' and"
-        " 'worst' (most, least); or one row per option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
+        " 'worst' (or most, least); or one row per option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
     ),
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("weights",),

@@ -44,7 +44,9 @@ def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
         note(f"columns not used because they number the rows: {shorten(numbering)}")
         covariates = covariates.drop(columns=numbering)
     if not covariates.shape[1]:
-        raise DataError(f"There is no column of covariates other than {target!r} (row numbers do not count); add one.")
+        raise DataError(
+            f"The table has no column of covariates other than {target!r} (row numbers do not count); add a column."
+        )
     empty = labels.isna().to_numpy()
     if empty.any():
         line = labels.index[int(empty.argmax())]

@@ -284,8 +284,9 @@ LIST = Shape(
     PAIRS,
     match_list,
     expected=(
-        "the columns 'chosen' and 'rejected' (winner, loser; i, j), with 'count' (n, freq, weight) if rows are counts;"
-        " or 'a', 'b', 'a_over_b', 'b_over_a' (item1, item2, wins1, wins2) and 'ties'"
+        "the columns 'chosen' and 'rejected' (or winner, loser; i, j), with 'count' (or n, freq, weight) if rows are"
+        " counts;"
+        " or 'a', 'b', 'a_over_b', 'b_over_a' (or item1, item2, wins1, wins2) and 'ties'"
     ),
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
     settings=("weights", "covariates", "date"),
@@ -385,8 +386,8 @@ TRIAL_TABLE = Shape(
     PAIRS,
     match_trials,
     expected=(
-        "one trial per row, with the columns 'left', 'right' (a, b; option1, option2; model_a, model_b) and 'chosen'"
-        " (winner, response), which contains an option, its side or 'tie'"
+        "one trial per row, with the columns 'left', 'right' (or a, b; option1, option2; model_a, model_b) and 'chosen'"
+        " (or winner, response), which contains an option, its side or 'tie'"
     ),
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),

@@ -64,7 +64,7 @@ def _read_square(square: Square, symmetrize: str | None, how_similar: str | None
     if found.zeros_not_read:
         how += " (zeros on the other side of the diagonal ignored)"
     elif symmetrize is not None and not square.is_symmetric:
-        how += ", mean of its two sides"
+        how += ", average of the two halves"
     return data, f"{data}, {how}; diagonal ignored"
 
 
@@ -100,7 +100,8 @@ def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
     if counts:
         similar = [title for title in squares if title not in counts]
         raise DataError(
-            f"Sheets {shorten(similar)} contain similarities, but sheets {shorten(counts)} do not; keep one kind."
+            f"Some sheets contain similarities ({shorten(similar)}), but others do not ({shorten(counts)}); keep one"
+            " kind of sheet."
         )
     how = f"{plural(len(squares), 'sheet')}, one per respondent, each a square of similarities"
     return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))

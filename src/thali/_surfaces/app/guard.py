@@ -154,7 +154,7 @@ def _counted(receive: Receive, most: int) -> Receive:
 
 
 def _limit(most: int) -> str:
-    return f"Larger than {most >> 20} MB; remove columns that the model does not use."
+    return f"The upload is larger than {most >> 20} MB; remove columns that the model does not use."
 
 
 # Connections that send no whole request are closed, whoever holds them, and there are only so many at once ------------

@@ -22,7 +22,11 @@ ASPECTS = Option(
     words={"unique": "unique"},
 )
 UNIQUE = Option(
-    "unique", "Give each option a unique aspect in addition to those of FILE.", bool, FIT, default="--unique"
+    "unique",
+    "Also give each option a unique aspect, in addition to the aspects in FILE.",
+    bool,
+    FIT,
+    default="--unique",
 )
 SAMPLES = Option(
     "samples",
@@ -48,13 +52,13 @@ EACH = Option(
 )
 GROUP = Option(
     "group",
-    "Column with the group of each respondent; omit it if each group has its own file.",
+    "Column with the group of each respondent; omit this argument if each group has a separate file.",
     to=FIT,
     metavar="COLUMN",
 )
 CONTRAST = Option(
     "contrasts",
-    "Weights of options (or aspects) that sum to 0; repeat it to test several contrasts jointly.",
+    "Weights of options (or aspects) that sum to 0; repeat the argument to test several contrasts jointly.",
     CONTRASTS,
     FIT,
     typed="contrast",

@@ -56,7 +56,7 @@ def fit(
         str | None,
         typer.Option(
             help=" ".join(f"{spec.name} ({', '.join(spec.aliases)}): {spec.answers}." for spec in TYPED),
-            show_default="chosen by the kind of data and printed; plackett-luce with --target, product-classes with"
+            show_default="chosen by kind of data, and printed; plackett-luce with --target, product-classes with"
             " --monotone",
         ),
     ] = None,
@@ -64,8 +64,8 @@ def fit(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write posterior.nc (model.nc without draws), tables and pictures to a folder. To resume after a"
-            " crash, run the same command again, or thali resume DIR.",
+            help="Write posterior.nc (model.nc if the fit has no draws), tables and pictures to a folder. To resume"
+            " after a crash, run the same command again, or thali resume DIR.",
         ),
     ] = None,
     overwrite: Overwrite = False,
@@ -163,7 +163,9 @@ def show(
         str | None,
         typer.Argument(metavar="[FINDING]", help="Key of a table, as listed by --list.", show_default="one screen"),
     ] = None,
-    lists: Annotated[bool, typer.Option("--list", help="List the keys and their questions.")] = False,
+    lists: Annotated[
+        bool, typer.Option("--list", help="List the keys of all tables, with the question that each answers.")
+    ] = False,
     form: Form = None,
     quiet: Quiet = False,
 ) -> None:
@@ -198,7 +200,7 @@ def compare(
             help="Models to compare, separated by commas, optionally as NAME=MODEL. Choices and similarities: values"
             " of --aspects or --features of thali fit, tree (with --tree; tree:0.5 sets the leaf length to 0.5),"
             " or names of models such as plackett-luce and multinomial-logit (with default settings). With"
-            " --group: weights common, free or similar (similar:unique for other aspects than ibp). With"
+            " --group: weights common, free or similar (similar:unique: with aspects other than ibp). With"
             " respondents: classes:2, classes:2:unique, independent, adjusted, individuals or individuals:unique,"
             " as for --people of thali fit. Choice experiments: also attention:hierarchical-logit, which allows"
             " for attribute non-attendance.",
@@ -289,8 +291,8 @@ def test(
         list[str] | None,
         typer.Argument(
             metavar="DATA...",
-            help="A table of paired comparisons, or the name of a bundled data set, as for thali fit; group and order"
-            " accept several.",
+            help="A table of paired comparisons, or the name of a bundled data set, as for thali fit. The tests group"
+            " and order accept several tables.",
             show_default=False,
         ),
     ] = None,
@@ -334,7 +336,9 @@ def design(
     ] = None,
     size: Annotated[
         int | None,
-        typer.Option(help="Number of options per set, instead of pairs; 3 for triplets.", show_default=False),
+        typer.Option(
+            help="Number of options per set, for sets larger than pairs; 3 gives triplets.", show_default=False
+        ),
     ] = None,
     per_person: Annotated[
         int | None,
@@ -367,8 +371,8 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="NAME=increasing|decreasing ...",
-            help="With --tasks: the direction in which all respondents prefer an attribute, to avoid dominated"
-            " products.",
+            help="With --tasks: whether all respondents prefer more or less of an attribute, so that dominated"
+            " products are avoided.",
             show_default=False,
         ),
     ] = None,
@@ -376,7 +380,7 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="NAME=A,NAME=B,C",
-            help="With --tasks: combinations of levels that no product may have; repeat it for several rules.",
+            help="With --tasks: combinations of levels that no product may have; repeat the option for several rules.",
             show_default=False,
         ),
     ] = None,
@@ -392,9 +396,9 @@ def design(
         Path | None,
         typer.Option(
             metavar="RESULTS",
-            help="With --tasks: results of a logit fitted to a pilot study, for expected utilities and their"
-            " uncertainty. With --power and a design of pairs or sets: results of a model of worths (fit --model"
-            " BTL).",
+            help="With --tasks: results of a logit fitted to a pilot study, which give expected utilities and their"
+            " uncertainty. With --power and a design of pairs or sets: results of a model with one worth per option"
+            " (fit --model BTL).",
             show_default=False,
         ),
     ] = None,
@@ -519,7 +523,7 @@ def datasets(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Write its table to a CSV file.", show_default="standard output"),
+        typer.Option(metavar="FILE", help="Write the data set to a CSV file.", show_default="standard output"),
     ] = None,
 ) -> None:
     """List the bundled data sets, or export one.

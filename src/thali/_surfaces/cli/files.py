@@ -110,7 +110,7 @@ def write_somewhere(folder: Path, write: Callable[[Path], None]) -> Path:
     temporary = Path(tempfile.mkdtemp(prefix="thali-results-"))
     write(temporary)
     raise DataError(
-        f"The results were written to '{temporary}' instead of '{folder}'; move them to a permanent folder."
+        f"The results were written to '{temporary}' instead of '{folder}'; move the files to a permanent folder."
     )
 
 

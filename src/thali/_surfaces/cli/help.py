@@ -48,7 +48,7 @@ FIT_PANELS: Panels = {
         "--model NAME": "Model; listed below by kind of data",
         "--method METHOD": "Estimation method, such as maximum-likelihood",
         "--aspects FILE": "Table with the aspects you expect",
-        "--people WORD": "Differences between respondents: individuals, classes:3",
+        "--people WORD": "How respondents differ: individuals, classes:3",
     },
     "Run time": {
         "--draws N": "Draws per chain",

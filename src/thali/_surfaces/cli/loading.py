@@ -254,5 +254,5 @@ def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tupl
     of_table = [name for name in wanted if name not in ("option_covariates", "asks")]
     if of_table:
         name = Argument(of_table[0])
-        raise DataError(name, f" applies to files only; {record.name} is a bundled data set. Remove it.")
+        raise DataError(name, f" applies to files only; {record.name} is a bundled data set. Remove this argument.")
     return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

@@ -78,7 +78,7 @@ def options_of(
     --------
     >>> options_of(model_for("similarities"), {"draws": 5, "a": 1.0}, None)
     Traceback (most recent call last):
-    thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove it.
+    thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove this argument.
     """
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     found = {}
@@ -90,7 +90,7 @@ def options_of(
         if not fitting and method in spec.methods:
             first, *others = dict.fromkeys(name for option in own for name in option.methods)
             owners = [Setting("method", first), *(part for name in others for part in (" or ", Value("method", name)))]
-            now = " applies to ", *owners, ", not to ", Value("method", method), "; remove it."
+            now = " applies to ", *owners, ", not to ", Value("method", method), "; remove this argument."
             raise ArgumentError(Argument(own[0].name), *now)
         found[word] = (fitting or own)[0]
     return found
@@ -102,7 +102,7 @@ def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[Mode
     names = ", ".join(owner.name for owner in owners)
     names = " and ".join(names.rsplit(", ", 1))
     takes_place = spec.features and any(owner.features == word for owner in owners)
-    cure = f"use --{spec.features}" if takes_place else "remove it"
+    cure = f"use --{spec.features}" if takes_place else "remove this argument"
     if data_name is None or set(owners[0].data) & set(spec.data):
         return f"{spelled} applies to {names}, not to {spec.name}; {cure}."
     if by_name := spec_of_kind(owners[0].data[0]).by_name:

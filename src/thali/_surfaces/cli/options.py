@@ -83,7 +83,7 @@ LEADERBOARD = (
     SEED.but(default="0"),
     Option(
         "by",
-        "Column, such as the language; adds one leaderboard per value. Repeat it for several columns.",
+        "Column, such as the language; adds one leaderboard per value. Repeat the option for several columns.",
         EACH,
         default="none",
         metavar="COLUMN",
@@ -101,8 +101,9 @@ LEADERBOARD = (
         metavar="COLUMN",
     ),
     PEOPLE.but(
-        help="Differences between respondents. independent: all votes are independent; adjusted: intervals allow for"
-        " repeated votes of a respondent; individuals (with --method mcmc): individual worths around common ones.",
+        help="How respondents differ. independent: not at all, all votes are independent; adjusted: the same, but"
+        " intervals allow for repeated votes of a respondent; individuals (with --method mcmc): each respondent has"
+        " worths that vary around common worths.",
         default="adjusted; independent with --method mcmc, where the convergence check warns",
         metavar="",
         words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},

@@ -136,7 +136,7 @@ def print_choice_design(
     if checked.bayesian_d_error is not None:
         errors += f" Bayesian D-error {checked.bayesian_d_error:.4g} (mean over uncertain utilities)."
     if checked.dominated is not None:
-        errors += f" Tasks with a dominated product: {checked.dominated:,}."
+        errors += f" Number of tasks with a dominated product: {checked.dominated:,}."
     parts: Parts = {"Errors": (f"{errors} {checked.note}", checked.table)}
     if simulated is not None:
         people, spread = simulated

@@ -71,7 +71,9 @@ def _board(names: list[str], wanted: dict[str, Any], progressbar: bool) -> "Lead
     else:
         saved = _saved(first)
         if chosen := [name for name in wanted if name in (*_HOW, *_ASKED, *_OF_TABLES)]:
-            raise DataError(Argument(chosen[0]), f" was fixed when {first} was made; remove it.")
+            raise DataError(
+                Argument(chosen[0]), f" cannot be given again: it was set when {first} was made. Remove this argument."
+            )
         if not others:
             return saved
         assert saved.made is not None
@@ -113,7 +115,9 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     named = _OF_TABLES | wanted
     is_bundled = name in {record.name for record in datasets.catalogue()}
     if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):
-        raise DataError(Argument(divided[0]), f" applies to files only; {name} is a bundled data set. Remove it.")
+        raise DataError(
+            Argument(divided[0]), f" applies to files only; {name} is a bundled data set. Remove this argument."
+        )
     if not is_bundled and (named["by"] or named["id"] or is_large(name)):
         counted = count(name, True, named)
     else:
