@@ -294,7 +294,7 @@ def hits(data, features, weights):
         (lambda data, features, weights: -math.inf, ("returned -inf", "or a lapse")),
         (hits, ("ValueError", "5 options", "0 features")),
         (lambda data, features, weights: data.absent, ("AttributeError", "absent")),
-        (writes, ("modifies its arguments",)),
+        (writes, ("must not modify its arguments",)),
         (writes_to_data, ("data.rating",)),
         (lambda data, features, weights: len({1: 2, "a": 3}) * 1.0, ("compile",)),
         (lambda data, features, weights: 1.0 * len(features) ** 60, ("when compiled", "in Python")),

@@ -34,10 +34,10 @@ ENGLISH = {
     "weights.exp": "Weights apply to exp(x), where x is a standardised covariate.",
     "coef.standard": "standardised covariates",
     "coef.units": "covariates in their original units",
-    "coef.some": "Coefficients of {covariates}, relative to class {reference}: {shown} of {every} are not 0, all"
+    "coef.some": "Coefficients of {covariates}, relative to class '{reference}': {shown} of {every} are not 0, all"
     " others exactly 0",
-    "coef.all": "Coefficients of {covariates}, relative to class {reference}; largest in absolute value first",
-    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the others",
+    "coef.all": "Coefficients of {covariates}, relative to class '{reference}'; largest absolute value first",
+    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the other folds",
     "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean}, standard error"
     " {error}).",
     "cv.worse": "{name} makes MORE errors than always predicting the majority class (by {mean}, standard error"

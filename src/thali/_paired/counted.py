@@ -52,7 +52,7 @@ def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
         which = "further answers do" if old.respondents else "answers before do"
         warn(
             DataWarning(
-                f"The {which} not identify users, so users are dropped from all votes; name the column with ",
+                f"The {which} not identify users, so users are ignored in all votes; name the column with ",
                 Argument("respondent"),
                 ".",
             )
@@ -71,10 +71,12 @@ def _as_choices(data: Judgements, ties: str) -> Choices:
     if isinstance(data, Choices):
         return data
     if data.covariates is not None or data.dates is not None:
-        what = "dates" if data.covariates is None else f"the covariates {shorten(data.covariate_names)}"
+        names = data.covariate_names
+        what = "dates" if data.covariates is None else f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
+        absent = "dates" if data.covariates is None else "covariates"
         raise DataError(
-            f"Comparisons of two with {what} cannot be merged with choices from larger sets, which have none; make"
-            " separate leaderboards."
+            f"Paired comparisons with {what} cannot be combined with choices from larger sets, which have no {absent};"
+            " make separate leaderboards."
         )
     if data.n_ties and ties == DAVIDSON:
         raise DataError(

@@ -234,7 +234,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
         f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases by {row['more']:,.0f}"
         for name, row in table.iterrows()
     ]
-    sentence = f"Odds ratio of the first option: {shorten_words(factors)}."
+    sentence = f"Odds ratio for choosing the first option: {shorten_words(factors)}."
     moved: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
@@ -245,7 +245,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 
 
-@finding("boards", "Leaderboards of the parts", ON_SCREEN)
+@finding("boards", "Leaderboards by part", ON_SCREEN)
 def boards(board: Leaderboard, settings: None) -> Finding | None:
     """The board of each part of the comparisons: who is first, and whose place differs surely."""
     if not board.boards:

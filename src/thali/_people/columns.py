@@ -193,8 +193,8 @@ def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
     if not np.isfinite(found).all():
         bad = column.iloc[int(np.argmin(np.isfinite(found)))]
         raise DataError(
-            f"Column {name!r} of new respondents contains {str(bad)!r}, but the fitted respondents have numbers;"
-            " correct it."
+            f"Column {name!r} was numeric in the fitted data, but contains {str(bad)!r} for the new respondents; use"
+            " numbers."
         )
     return found
 

@@ -135,7 +135,7 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
     told = {(as_label(person), group) for person, group in found.items()}
     group_of = dict(told)
     if len(group_of) < len(told):
-        raise ArgumentError(Argument("by"), " gives two groups for one respondent; give one.")
+        raise ArgumentError(Argument("by"), " gives two groups for one respondent; give one group each.")
     if missing := [person for person in people if person not in group_of]:
         raise ArgumentError(Argument("by"), f" has no group for {shorten(missing, 5)}; add it.")
     codes, names = pd.factorize(pd.Series([group_of[person] for person in people]), sort=True)

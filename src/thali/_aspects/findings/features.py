@@ -53,9 +53,11 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         )
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
-    if unsure := [listed(row["members"]) for row in features.to_dict("records") if not row["converged"]]:
-        named = [*unsure[:_NAMED], *([f"{len(unsure) - _NAMED:,} more"] if len(unsure) > _NAMED else [])]
-        notes += (phrase(ENGLISH, "features.not_agreed", members="; ".join(named)),)
+    if unsure := [
+        "{" + ", ".join(map(str, row["members"])) + "}" for row in features.to_dict("records") if not row["converged"]
+    ]:
+        named = [*unsure[:_NAMED], *([plural(len(unsure) - _NAMED, "other set")] if len(unsure) > _NAMED else [])]
+        notes += (phrase(ENGLISH, "features.not_agreed", members=listed(named)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
     found = most_probable(features, word, len(labels), is_given)
     if not found:

@@ -212,8 +212,8 @@ class Elimination:
         size, members = int(data.sizes[wide]), shorten(data.sets[wide])
         if self.shared:
             raise DataError(
-                f"Best and worst of {members} were chosen, but with shared aspects this is limited to sets of"
-                f" three{'' if size > 3 else ', as rankings'}; set ",
+                f"Best and worst of {members} were chosen, but with shared aspects best-worst choices are limited to"
+                f" sets of three{'' if size > 3 else ', as rankings'}; set ",
                 Setting("aspects", "unique"),
                 *((f" for sets of {size}",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
                 ".",
