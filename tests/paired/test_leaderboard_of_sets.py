@@ -220,7 +220,7 @@ def test_what_choices_out_of_sets_do_not_have_is_said():
     described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
     for how, what in (({"covariates": ["longer"]}, "the covariates 'longer'"), ({"date": "day"}, "dates")):
         pairs = th.PairedComparisons.from_trials(described, **how)
-        with refused(DataError, "merged with choices", what):
+        with refused(DataError, "combined with choices", what):
             th.leaderboard(wide(ROWS[:20]), ties="half", **QUIET).update(pairs, **QUIET)
 
 

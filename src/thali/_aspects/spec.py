@@ -146,8 +146,8 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "link",
-            "Choice rule of triplets. exp: softmax of the weights that two objects share; ratio: proportional to their"
-            " sum plus a constant.",
+            "Choice rule of triplets. exp: softmax of the weights that two objects share; ratio: proportional to the"
+            " sum of these weights plus a constant.",
             default="exp",
             words={"exp": "exp", "ratio": "ratio"},
             data=(TRIPLETS,),

@@ -256,7 +256,7 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
         return phrase(ENGLISH, "weights.none", words=words)
-    named = listed([f"{row['column']} for {row['class']} ({number(row[value])})" for row in rows])
+    named = listed([f"{row['column']} for {str(row['class'])!r} ({number(row[value])})" for row in rows])
     return phrase(ENGLISH, "weights", words=words, named=named)
 
 

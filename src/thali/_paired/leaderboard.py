@@ -310,7 +310,12 @@ def _shared(
 ) -> tuple[dict[str, tuple[Drawn, np.ndarray | None]], str]:
     """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
     if isinstance(whole, Choices):
-        raise DataError(Argument("pool"), f" requires comparisons of two, but these are {whole.kind}; remove it.")
+        raise DataError(
+            Argument("pool"),
+            f" requires comparisons of two, but these are {whole.kind}; remove ",
+            Argument("pool"),
+            ".",
+        )
     together = pooled(parts, whole, *how)
     if whole.covariates is None:
         return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence

@@ -87,8 +87,13 @@ def next_steps(word: str) -> Message:
         ")",
     )
     given = InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s"))
-    first = ("Specify the groups that you expect (", given, ")", *(of_aspects if word == "aspect" else ()))
-    return Message(*first, "; merge near-duplicates (", Setting("similar", 0.8), ").")
+    first = (
+        f"Specify the {word}s that you expect each option to have (",
+        given,
+        ")",
+        *(of_aspects if word == "aspect" else ()),
+    )
+    return Message(*first, f"; merge near-duplicate {word}s (", Setting("similar", 0.8), ").")
 
 
 def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:

@@ -121,7 +121,7 @@ def called(name: str, function: Any, *arguments: Any) -> float:
     if value == -np.inf:
         raise ArgumentError(
             f"{name} returned -inf at {_state(arguments)}, so the observations would be impossible there and a sampler"
-            " could not leave such a state; give every observation a small probability, with a leak or a lapse."
+            " could not leave such a state; give every observation a small probability, for instance by a lapse rate."
         )
     return value
 

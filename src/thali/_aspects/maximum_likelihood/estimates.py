@@ -97,7 +97,7 @@ class Estimates:
             return found
         return (
             f"{found} Tests of fit treat the choices as independent: clustered tests require at least"
-            f" {self.n_parameters + MORE_PEOPLE:,} respondents, {MORE_PEOPLE} more than free weights."
+            f" {self.n_parameters + MORE_PEOPLE:,} respondents, {MORE_PEOPLE} more than the number of free weights."
         )
 
     @cached_property

@@ -106,7 +106,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
         note=" ".join(
             [f"Chi-square {statistic:.4f} on {df} df, {p_in_words(p_value)}{over}"]
-            + rough("It is only", comparisons, large.n_parameters)
+            + rough("The test is only", comparisons, large.n_parameters)
         ),
         statistic=statistic,
         df=df,

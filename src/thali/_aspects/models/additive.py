@@ -177,7 +177,7 @@ class OfGroups(OfSimilarities):
         lacking = [name for name, part in data.items() if part.sigma is None]
         if model.sigma is not None or not 0 < len(lacking) < len(data):
             return super().likelihood(model, data)
-        warn(DataWarning(f"sigma is estimated for every group because the data lack it for {shorten(lacking)}."))
+        warn(DataWarning(f"sigma is estimated for every group because the data lack sigma for {shorten(lacking)}."))
         return Additive(LEARNED, bool(model.constant))
 
     def weight_prior(self, data: Any) -> tuple[float, float]:

@@ -27,7 +27,8 @@ def reach(
         )
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(
-            Argument("people"), " must not be 'new' for reach, whose intervals are for the population; use respondents."
+            Argument("people"),
+            " must not be 'new' for reach, whose intervals are for the population; use 'respondents'.",
         )
     market = market_of(chooser.data.scheme, products)
     cells = chooser.cells(market.table)
