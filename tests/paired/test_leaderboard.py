@@ -589,7 +589,7 @@ def test_what_is_found_of_covariates_and_parts():
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"first option: {odds:.3g}" in str(found["covariates"].sentence)
     assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)
-    assert "Without controlling for it" in str(found["covariates"].sentence)
+    assert "Without controlling for this covariate" in str(found["covariates"].sentence)
     said(found["boards"].sentence, "E in", "D in")
     pd.testing.assert_frame_equal(
         found["boards"].table.loc["fr"][["rank", "rating"]], board.boards["fr"].table[["rank", "rating"]]

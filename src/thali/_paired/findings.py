@@ -162,11 +162,11 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     sharp, dull = (table.index[each].tolist() for each in surely(table["p_sharper"]))
     is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
-    sentence = f"More discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
+    sentence = f"Judges more discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
     sentence += f"; less discriminating: {shorten_words(dull[::-1]) or 'none'}."
     sentence += _all_right(len(sharp) + len(dull), plural(len(table), "judge"))
     if against:
-        sentence += f" Not predicted better than chance by the other judges: {shorten_words(against)}."
+        sentence += f" Judges whose votes the other judges do not predict better than chance: {shorten_words(against)}."
     return Finding(
         sentence,
         title="Judges",
@@ -179,7 +179,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
 def _all_right(named: int, asked: str) -> str:
     """A sentence about how sure it is that some of many are named rightly."""
     if named == 0:
-        return f" No difference is certain (probability ≥ {CERTAIN:g}; {asked} compared)."
+        return f" No pairwise order is certain (probability ≥ {CERTAIN:g}; {asked} compared)."
     statements = "This statement is" if named == 1 else f"These {named:,} statements are jointly"
     return f" {statements} correct with probability ≥ {CERTAIN:g} ({asked} compared)."
 
@@ -204,7 +204,7 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         return None
     table = board.worths_in_time()
     rose, fell = changed(board)
-    sentence = f"Better than when first compared: {shorten_words(rose) or 'none'}"
+    sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
     sentence += _all_right(len(rose) + len(fell), plural(int(_last(board)["p_better"].count()), "option"))
     caption = (

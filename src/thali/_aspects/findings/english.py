@@ -25,8 +25,8 @@ ENGLISH = {
     "number.caption": "Posterior distribution of the number of {word}s, and of the concentration if it was estimated.",
     "number.title": "Number of {word}s",
     # elimination
-    "elimination.silent": "Not identified by choices: aspects shared by all options, and the individual weights of an"
-    " option's unique aspects (only their sum is identified).",
+    "elimination.silent": "Choices do not identify aspects shared by all options, or the separate weights of an"
+    " option's unique aspects (only the sum of these weights is identified).",
     "ranks.sure": "{option} is most preferred (probability {probability}).",
     "ranks.open": "The most preferred option is uncertain: {named}.",
     "ranks.intervals": "{best} Ranks ({interval}s):",
@@ -106,8 +106,8 @@ ENGLISH = {
     " best of a set with {others} other options of average worth.",
     "option_scores.none": "Highest scores: {named}; the anchor {average} scores 100.",
     "option_scores.none.by": "Scores are proportional to the probability that an option is chosen as the best of a set"
-    " with {others} other options as good as the anchor {none}; above_none is the share of respondents who prefer the"
-    " option to {none}.",
+    " with {others} other options as good as the anchor {none}; the column above_none is the share of respondents who"
+    " prefer the option to {none}.",
     "option_scores.title": "Preference scores ({scale})",
     "option_scores.sum": "sum to 100",
     "option_scores.anchor": "{none} = 100",
@@ -163,7 +163,7 @@ ENGLISH = {
     " {option} ranks higher for {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
     "groups.kappa": "Weights of a feature vary between groups by a relative standard deviation of {estimate}.",
-    "groups.log_likelihood": "Log-likelihood of all groups, including constants: {value}.",
+    "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants: {value}.",
     "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
     "groups.methods.free": ", independent across groups.",
     "groups.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~ Gamma(2, 0.1).",
@@ -186,7 +186,7 @@ ENGLISH = {
     "kinds.n_kinds": "Number of occupied classes: {value}.",
     "kinds.agreement": "Share of respondent pairs that a draw and the most typical draw classify alike (same class or"
     " not): {value}.",
-    "kinds.log_likelihood": "Log-likelihood of all respondents, including constants: {value}.",
+    "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a Dirichlet(1, ..., 1) prior on"
     " the class shares; class memberships were inferred. The classes shared the same aspects but had separate"
     " weights{how}",
@@ -218,7 +218,7 @@ ENGLISH = {
     "ml.outcomes": "Pair outcomes",
     "ml.choices": "Choices",
     "ml.worst": "{what} predicted worst: {worst}.",
-    "ml.residuals": "Deviance residuals, largest first",
+    "ml.residuals": "Deviance residuals, largest absolute values first",
     "ml.methods.luce": "Choices were modelled with the choice rule of {source}.",
     "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given aspects.",
     "ml.methods.covariates": "The log odds of a choice were linear in {names}.",
@@ -276,7 +276,7 @@ ENGLISH = {
     " similarities. If you multiply the similarities by c, divide the rate by c ({argument}).",
     "additive.prior.constant": "each weight and the constant",
     "additive.prior.alone": "each weight",
-    "tempering.seldom": "Adjacent temperatures rarely swap.",
+    "tempering.seldom": "Chains at adjacent temperatures rarely swap states.",
     "tempering.none": "Tempering was not used.",
     "tempering.short": "Tempering with {number} temperatures from 1 to {highest}; the run was too short to estimate"
     " how often adjacent temperatures swap.",

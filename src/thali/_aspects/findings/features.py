@@ -88,7 +88,7 @@ def next_steps(word: str) -> Message:
     )
     given = InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s"))
     first = (
-        f"Specify the {word}s that you expect each option to have (",
+        f"Specify the {word}s that you expect (",
         given,
         ")",
         *(of_aspects if word == "aspect" else ()),
