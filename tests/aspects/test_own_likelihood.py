@@ -291,7 +291,7 @@ def hits(data, features, weights):
         (lambda data, features, weights: len(weights) > 0, ("returned False",)),
         (lambda data, features, weights: math.nan, ("returned nan at", "a finite number")),
         (lambda data, features, weights: math.inf, ("returned inf at", "a finite number")),
-        (lambda data, features, weights: -math.inf, ("returned -inf", "or a lapse")),
+        (lambda data, features, weights: -math.inf, ("returned -inf", "by a lapse rate")),
         (hits, ("ValueError", "5 options", "0 features")),
         (lambda data, features, weights: data.absent, ("AttributeError", "absent")),
         (writes, ("must not modify its arguments",)),

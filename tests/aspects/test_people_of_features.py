@@ -127,7 +127,7 @@ def test_people_are_refused_where_nothing_is_known_of_them():
     model = th.AdditiveClustering(people=th.people.Individuals())
     with refused(DataError, "which respondent gave each answer"):
         model.fit(judges()["p0"])
-    with refused(DataError, "from one respondent"):
+    with refused(DataError, "answers are from one"):
         model.fit({"p0": judges()["p0"]})
-    with refused(DataError, "from one respondent"):
+    with refused(DataError, "answers are from one"):
         model.fit(odd_ones(people=1))

@@ -387,7 +387,7 @@ def test_covariates_that_are_worths_have_no_estimate():
     options = th.PairedComparisons.from_trials(styled(60)).with_option_covariates(
         pd.DataFrame({"price": range(5)}, index=list("ABCDE"))
     )
-    with refused(DataError, "'price' describe options"):
+    with refused(DataError, "'price' describes options"):
         board_of(options)
 
 

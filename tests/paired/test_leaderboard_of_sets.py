@@ -218,7 +218,7 @@ def test_what_choices_out_of_sets_do_not_have_is_said():
     with refused(DataError, "14 comparisons", "ties='half'"):
         th.leaderboard(wide(ROWS[:20]), **QUIET).update(TIED, **QUIET)
     described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
-    for how, what in (({"covariates": ["longer"]}, "the covariates 'longer'"), ({"date": "day"}, "dates")):
+    for how, what in (({"covariates": ["longer"]}, "the covariate 'longer'"), ({"date": "day"}, "dates")):
         pairs = th.PairedComparisons.from_trials(described, **how)
         with refused(DataError, "combined with choices", what):
             th.leaderboard(wide(ROWS[:20]), ties="half", **QUIET).update(pairs, **QUIET)

@@ -179,7 +179,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
 def _all_right(named: int, asked: str) -> str:
     """A sentence about how sure it is that some of many are named rightly."""
     if named == 0:
-        return f" No pairwise order is certain (probability ≥ {CERTAIN:g}; {asked} compared)."
+        return f" No difference is certain (probability ≥ {CERTAIN:g}; {asked} compared)."
     statements = "This statement is" if named == 1 else f"These {named:,} statements are jointly"
     return f" {statements} correct with probability ≥ {CERTAIN:g} ({asked} compared)."
 

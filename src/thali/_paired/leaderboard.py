@@ -339,7 +339,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
         raise DataError(
-            f"{shorten(of_options)} describe options, but a leaderboard adjusts only for differences between"
+            f"{shorten(of_options)} describe{'s' * (len(of_options) == 1)} options, but a leaderboard adjusts only for"
+            " differences between"
             " comparisons of the same pair; fit EliminationByAspects('unique'), or",
             *leave_out,
         )
@@ -353,7 +354,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     lower = _one_outcome(data)
     if outcomes := [name for name, x in zip(covariates.names, over.T, strict=True) if _tells(x, times, side, lower)]:
         raise DataError(
-            f"{shorten(outcomes)} alone predicts the choice in all {decided:,.0f} comparisons without ties, as if it"
+            f"{'Each of ' * (len(outcomes) > 1)}{shorten(outcomes)} alone predicts the choice in all {decided:,.0f}"
+            " comparisons without ties, as if it"
             " were the outcome;",
             *leave_out,
         )

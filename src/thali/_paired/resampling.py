@@ -157,7 +157,7 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
     }
     note = f"{plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
     if at_infinity:
-        note += f" In {at_infinity:,} of them the likelihood has no maximum; limits of the weights are used."
+        note += f" In {at_infinity:,} samples the likelihood has no maximum; the limits of the weights are used."
     table = pd.DataFrame(columns, index=names)
     table.attrs["interval"] = ci
     return Bootstrap(title, table, note, pd.DataFrame(weights, columns=names), at_infinity)

@@ -88,5 +88,5 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     table = pd.DataFrame(
         [quantiles], index=["R(x, y, z)"], columns=["least", "quarter", "median", "three quarters", "most"]
     )
-    note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)} of them."
+    note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)} of the tests."
     return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)
