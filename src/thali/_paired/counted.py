@@ -105,8 +105,8 @@ def without_covariates(data: PairedComparisons, known: str = "") -> PairedCompar
     names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
     if names:
         raise DataError(
-            f"This does not support covariates, but the comparisons have {shorten(names)}; fit a model, or remove them"
-            " with data.with_covariates([])."
+            f"This does not support covariates, but the comparisons have {shorten(names)}; fit a model, or remove the"
+            " covariates with data.with_covariates([])."
         )
     return data.with_covariates(())
 
@@ -204,8 +204,8 @@ def whole(data: PairedComparisons, what: str) -> None:
     total = data.wins + data.losses
     if not all(np.array_equal(array, np.floor(array)) for array in (data.wins, total)):
         raise DataError(
-            f"{what} requires integer counts, but these {plural(data.n_pairs, 'pair')} have fractional ones; round"
-            " them or use another test."
+            f"{what} requires integer counts, but these {plural(data.n_pairs, 'pair')} have fractional counts; round"
+            " the counts or use another test."
         )
 
 
@@ -276,7 +276,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
         rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
         if not len(rows.table.frame):
             all_of = "The vote was" if repeated == 1 else f"All {repeated:,} votes were"
-            raise DataError(f"{rows.table.file}: {all_of} counted before, by {identifier[0]!r}.")
+            raise DataError(f"{rows.table.file}: {all_of} already counted, according to {identifier[0]!r}.")
         if identifier[0] not in by:
             rows = rows.without(identifier[0])
     data, read_as = rows.build()

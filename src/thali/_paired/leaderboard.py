@@ -206,7 +206,9 @@ class Made(NamedTuple):
         board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
         if self.counted.repeated:
             were = "was" if self.counted.repeated == 1 else "were"
-            left_out = f"{plural(self.counted.repeated, 'answer')} with an identifier counted before {were} excluded."
+            left_out = (
+                f"{plural(self.counted.repeated, 'answer')} whose identifier was already counted {were} excluded."
+            )
             board = replace(board, note=f"{board.note} {left_out}")
         return replace(board, made=self)
 

@@ -78,8 +78,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
                 rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
     if not rows:
         raise DataError(
-            "There is nothing to test: no option is chosen over another in more than half of their comparisons and"
-            " shares an aspect with it that a third option lacks."
+            "There is nothing to test: no option that beats another option in more than half of their comparisons"
+            " shares an aspect with that option that a third option lacks."
         )
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     ratios = np.array([row[3] for row in rows])

@@ -116,7 +116,7 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
                 f" {given[name]!r}."
             ) from None
     if not np.isfinite(x).all():
-        raise ArgumentError("Covariates must be finite numbers; correct them.")
+        raise ArgumentError("Covariates must be finite numbers; correct the values.")
     return x
 
 

@@ -180,8 +180,8 @@ def _values(name: str, wanted: Any, values: list[Any], labels: Sequence[str]) ->
         return [wanted] * len(values)
     if len(wanted) != len(values):
         raise ArgumentError(
-            f"change: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one per"
-            " product."
+            f"change: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one level"
+            " per product."
         )
     return list(wanted)
 

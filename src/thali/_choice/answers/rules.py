@@ -78,7 +78,7 @@ class How(NamedTuple):
         labels = markets[0].labels
         found = _by_product("actual", self.actual, labels)
         if absent := [label for label in labels if label not in found]:
-            raise ArgumentError(Argument("actual"), f" has no share for {shorten(absent)}; give one per product.")
+            raise ArgumentError(Argument("actual"), f" has no share for {shorten(absent)}; give one share per product.")
         for label, value in found.items():
             whose = Message(Argument("actual"), f" share of {label!r}")
             between(whose, value, "once products without sales are left out of the market")
