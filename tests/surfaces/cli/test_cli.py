@@ -376,7 +376,7 @@ def heed_interrupts():
 @pytest.mark.parametrize(
     ("data", "answer", "files"),
     [
-        ("celebrities", ("latent aspects:",), EVERYTHING),
+        ("celebrities", ("aspects besides unique ones:",), EVERYTHING),
         ("numbers", ("Number of features",), ["estimate.csv", "posterior.nc", "similarity.png"]),
     ],
 )

@@ -114,7 +114,7 @@ def test_the_horseshoe_of_the_logit(done, refused):
 def test_the_variational_posterior_has_intervals(done):
     result = done("fit", "two.csv", "--target", "kind", "--method", "variational", "--folds", 0, "--print", "all")
     assert "89 % interval" in result.out
-    says(result.out, "Lower bound of")
+    says(result.out, "Lower bound on")
 
 
 @pytest.mark.fit
