@@ -494,17 +494,17 @@ def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
 
 REFUSED = {
     "another word": (comparisons, {"people": "clustered"}, ("people", "None, 'independent', 'adjusted'")),
-    "nobody known": (unknown, {"people": "adjusted"}, ("people='adjusted'", "the respondent")),
+    "nobody known": (unknown, {"people": "adjusted"}, ("people='adjusted'", "which respondent")),
     "one respondent": (
         lambda: comparisons(people=1),
         {"people": "adjusted"},
-        ("one respondent", "people='adjusted'"),
+        ("answers are from one", "people='adjusted'"),
     ),
-    "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, ("the respondent",)),
+    "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, ("which respondent",)),
     "one respondent, individuals": (
         lambda: comparisons(people=1),
         {"people": th.people.Individuals()},
-        ("one respondent",),
+        ("answers are from one",),
     ),
     "groups, individuals": (
         lambda: {"A": comparisons(), "B": comparisons(seed=1)},

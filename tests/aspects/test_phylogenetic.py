@@ -274,7 +274,7 @@ def test_what_does_not_fit_the_tree_is_refused():
     prior = PhylogeneticBuffet(three_groups())
     with refused(DataError, "9 leaves", "4 options"):
         prior.sample(4, 1.0, np.random.default_rng(0))
-    with refused(DataError, "have an owner"):
+    with refused(DataError, "belong to at least one option"):
         prior.log_prob(np.zeros((9, 1)), 1.0)
     with refused(DataError, "9 leaves", "3 options"):
         prior.draw_probabilities(np.ones((3, 1)), np.random.default_rng(0))

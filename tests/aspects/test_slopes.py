@@ -252,7 +252,7 @@ def test_effects_are_refused_without_columns():
     model.fitted_to_ = "answers of people"
     with refused(ArgumentError, "model with `by`"):
         model.respondent_effects()
-    with refused(ArgumentError, "remove it"):
+    with refused(ArgumentError, "remove `respondent`"):
         model.predict_proba([("tea", "milk")], respondent={"age": 3})
 
 

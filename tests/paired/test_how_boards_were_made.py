@@ -43,7 +43,7 @@ HOW = {
         {"method": "maximum-likelihood"},
         ["by maximum likelihood; standard errors are clustered by respondent (Bell"],
     ),
-    "half": ({"ties": "half"}, ["A tie counted as half a win for each option."]),
+    "half": ({"ties": "half"}, ["Each tie counted as half a win for each option."]),
     "drop": ({"ties": "drop"}, ["Ties were excluded."]),
     "covariates": ({"covariates": "length"}, ["log odds of a choice were linear in length", "Normal(0, 1)"]),
     "judges": ({"judges": True}, ["log d ~ Normal(0, tau²) and a HalfNormal(0.5) prior on tau"]),

@@ -387,7 +387,7 @@ def test_covariates_that_are_worths_have_no_estimate():
     options = th.PairedComparisons.from_trials(styled(60)).with_option_covariates(
         pd.DataFrame({"price": range(5)}, index=list("ABCDE"))
     )
-    with refused(DataError, "'price' describe options"):
+    with refused(DataError, "'price' describes options"):
         board_of(options)
 
 
@@ -518,7 +518,7 @@ def test_an_anchor_has_its_rating(board):
     assert anchored.order.equals(board.order)
     for wrong, error, words in (
         ("X", DataError, "`anchor_model` is 'X', which is not one of the options"),
-        ({"A": "1000"}, ArgumentError, "must have a number as its rating; got '1000'"),
+        ({"A": "1000"}, ArgumentError, "must have a number as rating; got '1000'"),
         ({"A": 1000, "B": 900}, ArgumentError, "must be one option"),
     ):
         with pytest.raises(error, match=words):
@@ -589,7 +589,7 @@ def test_what_is_found_of_covariates_and_parts():
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"first option: {odds:.3g}" in str(found["covariates"].sentence)
     assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)
-    assert "Without controlling for it" in str(found["covariates"].sentence)
+    assert "Without controlling for this covariate" in str(found["covariates"].sentence)
     said(found["boards"].sentence, "E in", "D in")
     pd.testing.assert_frame_equal(
         found["boards"].table.loc["fr"][["rank", "rating"]], board.boards["fr"].table[["rank", "rating"]]
@@ -736,7 +736,7 @@ def test_an_update_equals_one_fit_of_all(how, tmp_path):
         numbers = [each.table.loc[other.table.index].select_dtypes("number") for each in (one, other)]
         np.testing.assert_allclose(*numbers, rtol=0.02, atol=6.0 if one is not board else 3.0)
         assert one.data.n_comparisons == other.data.n_comparisons
-    assert ("100 answers with an identifier" in board.note) == ("id" in how)
+    assert ("100 answers whose identifier" in board.note) == ("id" in how)
     assert first.table.equals(again.table) and set(places) == set(board.table.index)
 
 
@@ -754,8 +754,8 @@ def test_updates_of_other_comparisons():
         board.update(th.PairedComparisons.from_trials(battles, covariates=["length"]))
     battles = battles.assign(row=[*range(199), 0])
     twice = board_of(battles, id="row")
-    assert twice.data.n_comparisons == 199 and "answer with an identifier" in twice.note and "1 answer" in twice.note
-    with refused(DataError, "200 answers", "'row'"):
+    assert twice.data.n_comparisons == 199 and "answer whose identifier" in twice.note and "1 answer" in twice.note
+    with refused(DataError, "200 votes", "'row'"):
         twice.update(battles)
     with refused(DataError, "'row'"):
         twice.update(battles[:1])

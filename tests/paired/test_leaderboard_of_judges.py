@@ -182,7 +182,7 @@ def test_of_many_only_those_are_named_who_are_sure_together():
     rose, fell = (set(re.findall(r"\d+", part.split(". Th")[0])) for part in sentence.split("worse"))
     assert rose == {name for name in named if better[name] > 0.5}
     assert fell == {name for name in named if better[name] < 0.5}
-    said(sentence, "Better than", "0.95", len(better), len(named))
+    said(sentence, "better than", "0.95", len(better), len(named))
 
 
 @pytest.mark.usefixtures("pictures")
@@ -377,7 +377,7 @@ def test_one_vote_does_not_say_that_somebody_guesses():
     judges = board.judges()
     assert (judges["log_score"] < judges["log_score_chance"]).sum() > 2
     (found,) = [each for each in th.findings(board) if each.key == "judges"]
-    said(found.sentence, "Not predicted better than chance")
+    said(found.sentence, "do not predict better than chance")
 
 
 def test_the_climb_leaves_a_saddle_of_covariates_in_large_units():

@@ -218,9 +218,9 @@ def test_what_choices_out_of_sets_do_not_have_is_said():
     with refused(DataError, "14 comparisons", "ties='half'"):
         th.leaderboard(wide(ROWS[:20]), **QUIET).update(TIED, **QUIET)
     described = TIED.assign(longer=np.arange(14) % 3, day=pd.date_range("2026-01-01", periods=14))
-    for how, what in (({"covariates": ["longer"]}, "the covariates 'longer'"), ({"date": "day"}, "dates")):
+    for how, what in (({"covariates": ["longer"]}, "the covariate 'longer'"), ({"date": "day"}, "dates")):
         pairs = th.PairedComparisons.from_trials(described, **how)
-        with refused(DataError, "merged with choices", what):
+        with refused(DataError, "combined with choices", what):
             th.leaderboard(wide(ROWS[:20]), ties="half", **QUIET).update(pairs, **QUIET)
 
 
@@ -243,11 +243,11 @@ def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
     whole, old = (th.leaderboard(table(rows), id="vote", **QUIET) for rows in (ROWS, ROWS[:100]))
     assert whole.data.n_answers == (3 if kind == "rankings" else 1) * len(ROWS) and "left out" not in whole.note
     new = old.update(table(ROWS[90:], 90), **QUIET)
-    assert "answers with an identifier" in new.note and "10 answers" in new.note
+    assert "answers whose identifier" in new.note and "10 answers" in new.note
     np.testing.assert_allclose(new.table.sort_index()["rating"], whole.table.sort_index()["rating"], atol=3.0)
     twice = th.leaderboard(pd.concat([table(ROWS[:100]), table(ROWS[90:], 90)]), id="vote", **QUIET)
-    assert twice.data.n_answers == whole.data.n_answers and "10 answers with an identifier" in twice.note
-    with refused(DataError, "10 answers", "'vote'"):
+    assert twice.data.n_answers == whole.data.n_answers and "10 answers whose identifier" in twice.note
+    with refused(DataError, "10 votes", "'vote'"):
         new.update(table(ROWS[:10]))
     with refused(DataError, "the table has"):
         new.update(table(ROWS[:10])[:0])
@@ -256,7 +256,7 @@ def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
 def test_an_answer_is_known_or_not():
     frame = identified(ROWS).assign(row=range(4 * len(ROWS)))
     board = th.leaderboard(frame[:402], id="row", **QUIET)
-    assert "2 answers with" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
+    assert "2 answers whose identifier" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
     with refused(DataError, "rows 0", "2 belong", "'row'", "row 0"):
         board.update(frame[400:].reset_index(drop=True), **QUIET)
 

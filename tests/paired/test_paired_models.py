@@ -481,7 +481,7 @@ def test_simulation():
     halves = maximised(data=th.PairedComparisons([[0, 1.5], [1, 0]], weights=True))
     with refused(DataError, "fractional counts"):
         th.paired.simulate(halves)
-    with refused(DataError, "whole counts"):
+    with refused(DataError, "integer counts"):
         th.paired.parametric_bootstrap(halves)
     with refused(ArgumentError, "needs EliminationByAspects fitted"):
         th.paired.parametric_bootstrap(table)

@@ -31,7 +31,7 @@ def by_hand(reaches, members):
 @pytest.mark.parametrize("size", [1, 2, 3, 6])
 def test_all_sets_are_tried(size):
     reaches = truths()
-    table = reach_table(reaches, OPTIONS, size, 5, 0)
+    table = reach_table(reaches, OPTIONS, size, 5, 0, 0.89)
     wanted = sorted((by_hand(reaches, each)[0] for each in combinations(range(7), size)), reverse=True)[:5]
     np.testing.assert_allclose(table["reach"], wanted, rtol=1e-12)
     for row in table.itertuples():
@@ -45,7 +45,7 @@ def test_all_sets_are_tried(size):
 def test_a_second_favourite_of_everybody_adds_nothing():
     reaches = np.zeros((2, 10, 3), bool)
     reaches[:, :9, [0, 1]], reaches[:, 9, 2] = True, True  # a and b are liked by the same nine, c by one
-    table = reach_table(reaches, "abc", 2, 3, 0)
+    table = reach_table(reaches, "abc", 2, 3, 0, 0.89)
     assert [set(each) for each in table["members"]] == [set("ac"), set("bc"), set("ab")]
     np.testing.assert_allclose(table["reach"], [1.0, 1.0, 0.9])
     np.testing.assert_allclose(table["best"], [1.0, 1.0, 0.0])  # no other reaches more than either
@@ -55,7 +55,7 @@ def test_intervals_are_of_the_population():
     """Of known tastes it is Jeffreys' posterior of a share of so many people, Beta(k + 1/2, n - k + 1/2)."""
     reaches = np.zeros((4000, 20, 2), bool)
     reaches[:, :14, 0] = True
-    row = reach_table(reaches, "ab", 1, 1, 0).iloc[0]
+    row = reach_table(reaches, "ab", 1, 1, 0, 0.89).iloc[0]
     draws = np.random.default_rng(0).beta(14.5, 6.5, 400_000)
     assert row["reach"] == pytest.approx(0.7)
     np.testing.assert_allclose(row[["low", "high"]].astype(float), np.quantile(draws, (0.055, 0.945)), atol=0.02)
@@ -64,14 +64,14 @@ def test_intervals_are_of_the_population():
 def test_that_all_of_few_people_are_reached_leaves_a_doubt():
     reaches = np.zeros((4000, 12, 2), bool)
     reaches[:, :, 0] = True
-    row = reach_table(reaches, "ab", 1, 1, 0).iloc[0]
+    row = reach_table(reaches, "ab", 1, 1, 0, 0.89).iloc[0]
     assert row["reach"] == 1.0 and 0.8 < row["low"] < 0.95 and row["high"] < 1.0
 
 
 def test_sets_that_are_as_good_are_told_from_those_that_are_best_by_draws():
     reaches = np.zeros((10, 4, 3), bool)
     reaches[:6, :3, 0], reaches[6:, :3, 1] = True, True  # a reaches three in six draws, b in four
-    table = reach_table(reaches, "abc", 1, 3, 0).set_index("members")
+    table = reach_table(reaches, "abc", 1, 3, 0, 0.89).set_index("members")
     assert [table.loc[[(option,)], "best"].iloc[0] for option in "abc"] == pytest.approx([0.6, 0.4, 0.0])
 
 
@@ -84,7 +84,7 @@ def test_no_set_exceeds_the_bound_and_the_search_stays_near(seed, monkeypatch):
     assert not found.is_exact and best <= found.bound + 1e-12 and found.bound <= 1.0
     first = by_hand(reaches, found.sets[0])[0]
     assert (1 - (1 - 1 / 4) ** 4) * best <= first <= best + 1e-12
-    table = reach_table(reaches, "abcdefghi", 4, 3, 0)
+    table = reach_table(reaches, "abcdefghi", 4, 3, 0, 0.89)
     assert table["reach"][0] == pytest.approx(first) and table.attrs["bound"] == found.bound
     assert table["reach"].is_monotonic_decreasing and len(set(table["members"])) == 3
 
@@ -127,4 +127,4 @@ def test_draws_are_left_out_where_there_is_no_room(monkeypatch):
 )
 def test_refused(size, top, facts):
     with refused(ArgumentError, *facts):
-        reach_table(truths(), OPTIONS, size, top, 0)
+        reach_table(truths(), OPTIONS, size, top, 0, 0.89)

@@ -54,7 +54,7 @@ ELIMINATION = ModelSpec(
     aliases=("elimination", "EBA", "pIBP", *ALIASES_OF_ASPECTS),
     cls="thali._aspects.models.elimination:EliminationByAspects",
     data=(PAIRS, CHOICES),
-    answers="latent aspects by which options are eliminated: number, weights and owners",
+    answers="latent aspects by which options are eliminated: their number, weights and members",
     papers=("tversky1972", "gorur2006", "miller2008"),
     methods=("mcmc", "laplace", "maximum-likelihood"),
     features="aspects",
@@ -73,7 +73,7 @@ ELIMINATION = ModelSpec(
             metavar="ibp|unique|K|FILE",
             words={"ibp": "ibp", "unique": "unique"},
         ),
-        Option("unique", "Give each option a unique aspect in addition.", bool, default="--unique"),
+        Option("unique", "Also give each option a unique aspect.", bool, default="--unique"),
         LAPSE.but(default="0.01; with --method maximum-likelihood 0"),
         SIMILAR.but(methods=_DRAWN),
         CI,
@@ -108,7 +108,7 @@ ADDITIVE = ModelSpec(
     aliases=("additive", "ADCLUS"),
     cls="thali._aspects.models.additive:AdditiveClustering",
     data=(SIMILARITIES, TRIPLETS),
-    answers="latent features that objects share: number, weights and owners",
+    answers="latent features that objects share: their number, weights and members",
     papers=("shepard1979", "navarro2007"),
     methods=("mcmc", "map"),
     features="features",
@@ -146,8 +146,8 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "link",
-            "Choice rule of triplets. exp: softmax of the weights that two objects share; ratio: proportional to their"
-            " sum plus a constant.",
+            "Choice rule of triplets. exp: softmax of the weights that two objects share; ratio: proportional to the"
+            " sum of these weights plus a constant.",
             default="exp",
             words={"exp": "exp", "ratio": "ratio"},
             data=(TRIPLETS,),
@@ -161,7 +161,7 @@ ADDITIVE = ModelSpec(
         DISSIMILARITIES,
         Option(
             "symmetrize",
-            "Average the two halves of a square that is not symmetric.",
+            "If the similarity matrix is not symmetric, average its two halves.",
             to=DATA,
             default="an error",
             words={"mean": "mean"},

@@ -299,23 +299,27 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
         if name in of_numbers or len(levels) <= MANY_LEVELS or attribute.order not in (NUMBERS, MEASURED, ALPHABET):
             continue
         what = f"Attribute {name!r} has {len(levels):,} levels"
-        most = f", above the limit of {MANY_LEVELS}; "
-        listed: tuple[Any, ...] = ", or list them with ", Argument("levels"), "."
+        most = f"; more than {MANY_LEVELS} are accepted only if listed; "
+        listed: tuple[Any, ...] = ", or list the levels with ", Argument("levels"), "."
         if attribute.order == ALPHABET:
-            named = ", describe them by a numeric attribute listed in ", Argument("linear")
+            named = ", replace them by a numeric attribute named in ", Argument("linear")
             linear = () if numbers is None else named
-            leave = "remove it with ", Argument("attributes"), ", merge rare ones"
-            raise DataError(f"{what}, {shorten(levels, 4)}{most}", *leave, *linear, *listed)
+            leave = "leave the attribute out of ", Argument("attributes"), ", merge rare levels"
+            raise DataError(f"{what} ({shorten(levels, 4)}){most}", *leave, *linear, *listed)
         linear = () if numbers is None else ("treat it as numeric with ", Setting("linear", name), ", ")
         group = "group its levels with ", Setting("bins", {name: 4})
-        raise DataError(f"{what}, {levels[0]} to {levels[-1]}{most}", *linear, *group, *listed)
+        raise DataError(f"{what} ({levels[0]} to {levels[-1]}){most}", *linear, *group, *listed)
 
 
 def measured_facts(coding: Coding, scheme: "Scheme") -> Facts:
     """Which attributes are taken as numbers because of what they hold."""
     names = [name for name in scheme.measured if name in coding.linear]
-    why = f"more than {MANY_LEVELS} different ones"
-    return (("taken as numbers", f"{shorten(names)} ({why}; to have levels, list them)"),) if names else ()
+    why = f"more than {MANY_LEVELS} different values"
+    return (
+        (("taken as numbers", f"{shorten(names)} ({why}; list the levels to treat them as categories)"),)
+        if names
+        else ()
+    )
 
 
 def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[Message]:
@@ -392,7 +396,7 @@ def interaction_pairs(interactions: Any) -> tuple[tuple[str, str], ...]:
             raise ArgumentError(
                 Argument("interactions"),
                 f" pairs {one!r} with {other!r}, but pairs must be of different attributes, each listed once; remove"
-                " it.",
+                " this pair.",
             )
         found.append((one, other))
     return tuple(found)
@@ -405,7 +409,7 @@ def numbers_of_levels(name: str, levels: Iterable[str]) -> np.ndarray:
         if (number := as_number(level)) is None:
             raise ArgumentError(
                 Argument("linear"),
-                f" contains {name!r}, whose level {level!r} is not a number; remove it from the list.",
+                f" contains {name!r}, whose level {level!r} is not a number; remove {name!r} from the list.",
             )
         found.append(number)
     return np.array(found, dtype=float)

@@ -37,7 +37,7 @@ def see(X: Any, y: Any, sample_weight: Any, model: str) -> Seen:
     from dask.delayed import delayed
 
     if sample_weight is not None:
-        raise DataError("sample_weight does not support a Dask array X; remove it, or pass X.compute().")
+        raise DataError("sample_weight does not support a Dask array X; remove sample_weight, or pass X.compute().")
     pairs = _pairs(X, y, model)
     seen = compute(*(delayed(_look_over)(x, label, number, model) for number, (x, label) in enumerate(pairs)))
     labels, counts = _labels_of(seen)
@@ -85,7 +85,12 @@ def predicted(predict: Callable[[Any], np.ndarray], X: Any, columns: int | None,
 def refuse_errors(return_se: bool) -> None:
     """Refuse standard errors of predictions in blocks."""
     if return_se:
-        raise ArgumentError(Argument("return_se"), " does not support a Dask array X; remove it, or pass X.compute().")
+        raise ArgumentError(
+            Argument("return_se"),
+            " does not support a Dask array X; remove ",
+            Argument("return_se"),
+            ", or pass X.compute().",
+        )
 
 
 class _Part(NamedTuple):

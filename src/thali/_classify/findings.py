@@ -34,10 +34,10 @@ ENGLISH = {
     "weights.exp": "Weights apply to exp(x), where x is a standardised covariate.",
     "coef.standard": "standardised covariates",
     "coef.units": "covariates in their original units",
-    "coef.some": "Coefficients of {covariates}, relative to class {reference}: {shown} of {every} are not 0, all"
+    "coef.some": "Coefficients of {covariates}, relative to class '{reference}': {shown} of {every} are not 0, all"
     " others exactly 0",
-    "coef.all": "Coefficients of {covariates}, relative to class {reference}; largest in absolute value first",
-    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the others",
+    "coef.all": "Coefficients of {covariates}, relative to class '{reference}'; largest absolute value first",
+    "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the other folds",
     "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean}, standard error"
     " {error}).",
     "cv.worse": "{name} makes MORE errors than always predicting the majority class (by {mean}, standard error"
@@ -47,21 +47,21 @@ ENGLISH = {
     "cv.ended": "Cross-validation ended after {done} of {folds} folds: {fault}.",
     "cv.infinite": "The log loss is infinite, because the observed class of {rows} rows has predicted probability 0.",
     "rows": "The observed class has predicted probability ≥ 0.5 in {likely} of the {rows} rows (mean probability"
-    " {mean}). These are the training rows; expect less for new rows.",
-    "rows.title": "Rows with the least probable observed class (rows are numbered from 0)",
+    " {mean}). These are the training rows; expect lower probabilities for new rows.",
+    "rows.title": "Rows whose observed class is least probable (rows are numbered from 0)",
     "rows.unknown": "This fit does not store the likelihood of each row; use model.score(X, y) to assess predictions.",
     "shape": "Shape a of the prior on the weights: {value}.",
     "shape.fixed": "{value}, fixed",
     "shape.learned": "{value}, estimated with p(a) ∝ 1/a from {low} to {high}",
     "rate": "Parameter η of the Laplace prior on the coefficients (squared rate): {value}.",
     "rate.learned": "{value}, estimated",
-    "horseshoe": "Scales of the horseshoe prior: log tau {tau}, slab {slab}.",
+    "horseshoe": "Scales of the horseshoe prior: log tau = {tau}, slab = {slab}.",
     "log_likelihood": "Log-likelihood of the full data: {value}.",
     "log_likelihood.priors": "Log-likelihood of the full data: {value}; including the log priors: {objective}.",
     "log_likelihood.weights": "Log-likelihood of the full data: {value}; including the log prior of the relative"
     " weights: {objective}.",
     "sweeps": "Converged in {sweeps} passes over the data.",
-    "bound": "Lower bound of the log evidence: {value}.",
+    "bound": "Lower bound on the log evidence: {value}.",
     "methods.plackett-luce": "Classes were modelled by Plackett-Luce regression {source}.",
     "methods.map": "Classes were modelled by a multinomial logit with Laplace priors of rate {rate} (eta = {eta}) on"
     " standardised coefficients, estimated at the posterior mode.",
@@ -256,7 +256,7 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
     rows = table.head(_NAMED).to_dict("records")
     if not rows:
         return phrase(ENGLISH, "weights.none", words=words)
-    named = listed([f"{row['column']} for {row['class']} ({number(row[value])})" for row in rows])
+    named = listed([f"{row['column']} for {str(row['class'])!r} ({number(row[value])})" for row in rows])
     return phrase(ENGLISH, "weights", words=words, named=named)
 
 

@@ -104,7 +104,7 @@ def sparse_matrix_of(X: Any) -> Any:
     if X.dtype.kind == "c":
         raise DataError("Complex data not supported: X must contain real numbers.")
     if X.ndim != 2 or 0 in X.shape:
-        raise DataError(f"X must have rows and columns; got shape {X.shape}.")
+        raise DataError(f"X must have at least one row and one column; got shape {X.shape}.")
     matrix = sparse.csc_array(X, dtype=np.float64)
     matrix.sum_duplicates()
     if (wrong := ~np.isfinite(matrix.data)).any():
@@ -154,7 +154,7 @@ def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
         warn(
             DataWarning(
                 f"Classes with a single member in y: {named}. Their probabilities depend on one row each; merge rare"
-                " classes if that is too little."
+                " classes if one row is too little."
             )
         )
     return classes, codes.astype(np.int64)
@@ -322,11 +322,7 @@ def warn_of_left_out(standard: Standard | None, names: np.ndarray | None, usual:
     if not constant.size:
         return
     named = ", ".join(column_name(names, int(j)) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
-    warn(
-        DataWarning(
-            f"Covariates that are constant in all rows are not used, and predictions do not depend on them: {named}."
-        )
-    )
+    warn(DataWarning(f"Covariates that are constant in all rows are ignored in the fit and in predictions: {named}."))
 
 
 def varying_names(model: "SparseMultinomialLogit") -> list[str]:

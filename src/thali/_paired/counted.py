@@ -52,7 +52,7 @@ def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
         which = "further answers do" if old.respondents else "answers before do"
         warn(
             DataWarning(
-                f"The {which} not identify users, so users are dropped from all votes; name the column with ",
+                f"The {which} not identify users, so users are ignored in all votes; name the column with ",
                 Argument("respondent"),
                 ".",
             )
@@ -71,10 +71,12 @@ def _as_choices(data: Judgements, ties: str) -> Choices:
     if isinstance(data, Choices):
         return data
     if data.covariates is not None or data.dates is not None:
-        what = "dates" if data.covariates is None else f"the covariates {shorten(data.covariate_names)}"
+        names = data.covariate_names
+        what = "dates" if data.covariates is None else f"the covariate{'s' * (len(names) > 1)} {shorten(names)}"
+        absent = "dates" if data.covariates is None else "covariates"
         raise DataError(
-            f"Comparisons of two with {what} cannot be merged with choices from larger sets, which have none; make"
-            " separate leaderboards."
+            f"Paired comparisons with {what} cannot be combined with choices from larger sets, which have no {absent};"
+            " make separate leaderboards."
         )
     if data.n_ties and ties == DAVIDSON:
         raise DataError(
@@ -103,8 +105,8 @@ def without_covariates(data: PairedComparisons, known: str = "") -> PairedCompar
     names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
     if names:
         raise DataError(
-            f"This does not support covariates, but the comparisons have {shorten(names)}; fit a model, or remove them"
-            " with data.with_covariates([])."
+            f"This does not support covariates, but the comparisons have {shorten(names)}; fit a model, or remove the"
+            " covariates with data.with_covariates([])."
         )
     return data.with_covariates(())
 
@@ -202,8 +204,8 @@ def whole(data: PairedComparisons, what: str) -> None:
     total = data.wins + data.losses
     if not all(np.array_equal(array, np.floor(array)) for array in (data.wins, total)):
         raise DataError(
-            f"{what} requires integer counts, but these {plural(data.n_pairs, 'pair')} have fractional ones; round"
-            " them or use another test."
+            f"{what} requires integer counts, but these {plural(data.n_pairs, 'pair')} have fractional counts; round"
+            " the counts or use another test."
         )
 
 
@@ -274,7 +276,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
         rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
         if not len(rows.table.frame):
             all_of = "The vote was" if repeated == 1 else f"All {repeated:,} votes were"
-            raise DataError(f"{rows.table.file}: {all_of} counted before, by {identifier[0]!r}.")
+            raise DataError(f"{rows.table.file}: {all_of} already counted, according to {identifier[0]!r}.")
         if identifier[0] not in by:
             rows = rows.without(identifier[0])
     data, read_as = rows.build()

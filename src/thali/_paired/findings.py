@@ -162,11 +162,11 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
     sharp, dull = (table.index[each].tolist() for each in surely(table["p_sharper"]))
     is_known = table["comparisons"] >= FEW  # of a few answers the score says nothing
     against = table.index[is_known & (table["log_score"] < table["log_score_chance"])].tolist()
-    sentence = f"More discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
+    sentence = f"Judges more discriminating than the typical judge: {shorten_words(sharp) or 'none'}"
     sentence += f"; less discriminating: {shorten_words(dull[::-1]) or 'none'}."
     sentence += _all_right(len(sharp) + len(dull), plural(len(table), "judge"))
     if against:
-        sentence += f" Not predicted better than chance by the other judges: {shorten_words(against)}."
+        sentence += f" Judges whose votes the other judges do not predict better than chance: {shorten_words(against)}."
     return Finding(
         sentence,
         title="Judges",
@@ -204,7 +204,7 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         return None
     table = board.worths_in_time()
     rose, fell = changed(board)
-    sentence = f"Better than when first compared: {shorten_words(rose) or 'none'}"
+    sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
     sentence += _all_right(len(rose) + len(fell), plural(int(_last(board)["p_better"].count()), "option"))
     caption = (
@@ -234,18 +234,19 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
         f"{row['odds']:.3g} ({row['odds_low']:.3g} to {row['odds_high']:.3g}) if {name} increases by {row['more']:,.0f}"
         for name, row in table.iterrows()
     ]
-    sentence = f"Odds ratio of the first option: {shorten_words(factors)}."
+    sentence = f"Odds ratio for choosing the first option: {shorten_words(factors)}."
     moved: Any = (board.table["rank_without"] - board.table["rank"]).abs()
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
         sentence += (
-            f" Without controlling for {'it' if len(names) == 1 else 'them'}, {option} would rank "
+            f" Without controlling for {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would"
+            " rank "
             f"{row['rank_without']:.0f}, not {row['rank']:.0f}."
         )
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 
 
-@finding("boards", "Leaderboards of the parts", ON_SCREEN)
+@finding("boards", "Leaderboards by part", ON_SCREEN)
 def boards(board: Leaderboard, settings: None) -> Finding | None:
     """The board of each part of the comparisons: who is first, and whose place differs surely."""
     if not board.boards:

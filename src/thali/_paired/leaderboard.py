@@ -206,7 +206,9 @@ class Made(NamedTuple):
         board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
         if self.counted.repeated:
             were = "was" if self.counted.repeated == 1 else "were"
-            left_out = f"{plural(self.counted.repeated, 'answer')} with an identifier counted before {were} excluded."
+            left_out = (
+                f"{plural(self.counted.repeated, 'answer')} whose identifier was already counted {were} excluded."
+            )
             board = replace(board, note=f"{board.note} {left_out}")
         return replace(board, made=self)
 
@@ -310,7 +312,12 @@ def _shared(
 ) -> tuple[dict[str, tuple[Drawn, np.ndarray | None]], str]:
     """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
     if isinstance(whole, Choices):
-        raise DataError(Argument("pool"), f" requires comparisons of two, but these are {whole.kind}; remove it.")
+        raise DataError(
+            Argument("pool"),
+            f" requires comparisons of two, but these are {whole.kind}; remove ",
+            Argument("pool"),
+            ".",
+        )
     together = pooled(parts, whole, *how)
     if whole.covariates is None:
         return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence
@@ -334,7 +341,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
         raise DataError(
-            f"{shorten(of_options)} describe options, but a leaderboard adjusts only for differences between"
+            f"{shorten(of_options)} describe{'s' * (len(of_options) == 1)} options, but a leaderboard adjusts only for"
+            " differences between"
             " comparisons of the same pair; fit EliminationByAspects('unique'), or",
             *leave_out,
         )
@@ -348,7 +356,8 @@ def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
     lower = _one_outcome(data)
     if outcomes := [name for name, x in zip(covariates.names, over.T, strict=True) if _tells(x, times, side, lower)]:
         raise DataError(
-            f"{shorten(outcomes)} alone predicts the choice in all {decided:,.0f} comparisons without ties, as if it"
+            f"{'Each of ' * (len(outcomes) > 1)}{shorten(outcomes)} alone predicts the choice in all {decided:,.0f}"
+            " comparisons without ties, as if it"
             " were the outcome;",
             *leave_out,
         )

@@ -30,7 +30,7 @@ from .board import Leaderboard
 from .counted import Judgements, judgements_of
 
 _NAMED = 12  # covariates, or columns, of a sentence
-_TIES = {"half": "A tie counted as half a win for each option.", "drop": "Ties were excluded."}
+_TIES = {"half": "Each tie counted as half a win for each option.", "drop": "Ties were excluded."}
 _SENTENCES = {
     "data": "Leaderboard of {data}.",
     "laplace": "Posterior draws come from a Laplace approximation.",
@@ -67,7 +67,7 @@ def data(board: Leaderboard, settings: None) -> Finding:
     import pandas as pd
 
     counted = None if board.made is None else board.made.counted
-    read_as = () if counted is None or not counted.read_as else (f"Read as {counted.read_as}.",)
+    read_as = () if counted is None or not counted.read_as else (f"The table was read as {counted.read_as}.",)
     files = () if counted is None or not counted.files else (("Files", listed(counted.files, _NAMED)),)
     parts = (("Parts", listed(board.boards, _NAMED)),) if board.boards else ()
     table = pd.DataFrame([*files, *facts_of(board.data), *parts], columns=["fact", "value"]).set_index("fact")

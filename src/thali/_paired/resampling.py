@@ -131,7 +131,8 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     n = found.pose.totals
     if not np.array_equal(n, np.floor(n)):
         raise DataError(
-            "A parametric bootstrap requires integer counts, but these are fractional; round them or use bootstrap."
+            "A parametric bootstrap requires integer counts, but these counts are fractional; round the counts or use"
+            " bootstrap."
         )
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[::2], size=(samples, len(n)))
     return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap", ci)
@@ -157,7 +158,7 @@ def _refitted(found: Estimates, wins: np.ndarray, losses: np.ndarray, title: str
     }
     note = f"{plural(len(wins), 'sample')}; low and high enclose {level_name(ci)} of them."
     if at_infinity:
-        note += f" In {at_infinity:,} of them the likelihood has no maximum; limits of the weights are used."
+        note += f" In {at_infinity:,} samples the likelihood has no maximum; the limits of the weights are used."
     table = pd.DataFrame(columns, index=names)
     table.attrs["interval"] = ci
     return Bootstrap(title, table, note, pd.DataFrame(weights, columns=names), at_infinity)

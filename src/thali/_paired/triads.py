@@ -123,7 +123,7 @@ def circular_triads(data: Any, test: str | None = None) -> CircularTriads:
     note = f"{plural(comb(n, 3), 'triad')}; p_value: probability of so few circular triads by chance"
     note += " (exact)." if exact else " (chi-square)."
     if majority:
-        note += " Pairs judged more than once count once, by majority choice."
+        note += " Each pair judged more than once counts once, by majority choice."
     return CircularTriads(title="Circular triads", table=table, note=note, majority=majority)
 
 

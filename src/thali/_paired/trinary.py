@@ -78,8 +78,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
                 rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
     if not rows:
         raise DataError(
-            "There is nothing to test: no option is chosen over another in more than half of their comparisons and"
-            " shares an aspect with it that a third option lacks."
+            "There is nothing to test: no option that beats another option in more than half of their comparisons"
+            " shares an aspect with that option that a third option lacks."
         )
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     ratios = np.array([row[3] for row in rows])
@@ -88,5 +88,5 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     table = pd.DataFrame(
         [quantiles], index=["R(x, y, z)"], columns=["least", "quarter", "median", "three quarters", "most"]
     )
-    note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)} of them."
+    note = f"{len(rows)} tests; R(x, y, z) > 1, as in a preference tree, in {percent(confirmed, 1)} of the tests."
     return TrinaryInequality("Trinary inequality", table, note, len(rows), confirmed, triples)

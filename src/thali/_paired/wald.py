@@ -78,14 +78,17 @@ def wald_test(model: Any, contrasts: Any, scale: str = "utility") -> WaldTest:
     used = (c != 0).any(axis=0)
     if missing := [name for name, bad in zip(names, used & np.isnan(np.diag(covariance)), strict=True) if bad]:
         raise ArgumentError(
-            f"{shorten(missing)} has no standard error, because its weight is zero or not identified; remove it."
+            f"{shorten(missing)} has no standard error, because its weight is zero or not identified; leave it out of"
+            " the contrasts."
         )
     weight_contrasts = c @ found.known.owners if scale == "utility" else c
     c, value, covariance = c[:, used], value[used], covariance[np.ix_(used, used)]
     estimate, spread = c @ value, c @ covariance @ c.T
     df = int(np.linalg.matrix_rank(c))
     if np.linalg.matrix_rank(spread, tol=1e-12 * max(np.trace(spread), 1e-300), hermitian=True) < df:
-        raise ArgumentError("A contrast has no standard error, because all of its weights are zero; remove it.")
+        raise ArgumentError(
+            "A contrast has no standard error, because all of its weights are zero; remove this contrast."
+        )
     statistic = float(estimate @ np.linalg.pinv(spread, rcond=1e-12, hermitian=True) @ estimate)
     each_df, p_value = None, chi_square_tail(statistic, df)
     if found.is_over_people:

@@ -179,7 +179,7 @@ def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argume
         raise DataError(
             Argument(argument),
             f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} are collinear, so their effects"
-            " are not identified; remove one.",
+            " are not identified; remove one covariate.",
         )
     standard = np.column_stack([np.ones(people), standard])
     return Covariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns))
@@ -193,8 +193,8 @@ def _numbers(name: str, column: "pandas.Series") -> np.ndarray:
     if not np.isfinite(found).all():
         bad = column.iloc[int(np.argmin(np.isfinite(found)))]
         raise DataError(
-            f"Column {name!r} of new respondents contains {str(bad)!r}, but the fitted respondents have numbers;"
-            " correct it."
+            f"Column {name!r} was numeric in the fitted data, but contains {str(bad)!r} for the new respondents; use"
+            " numbers."
         )
     return found
 
@@ -222,7 +222,7 @@ def _columns(name: str, column: "pandas.Series", argument: str = "by") -> list[t
     if column.nunique() < 2:
         raise DataError(
             Argument(argument),
-            f": {name!r} is {str(column.iloc[0])!r} for all respondents and explains nothing; remove it.",
+            f": {name!r} is {str(column.iloc[0])!r} for all respondents and explains nothing; remove the column.",
         )
     if _is_number(column):
         return [(name, column.to_numpy(float))]

@@ -225,8 +225,8 @@ def unknown_respondents(people: Any) -> DataError:
     """The error for data that do not contain who answered, where `people` needs that."""
     return DataError(
         Setting("people", people),
-        " requires the respondent of every answer, which these data do not contain; read them with the column of"
-        " respondents",
+        " needs to know which respondent gave each answer, but these data do not say; read the data again and name the"
+        " column of respondents",
         InPython("", Message(", ", Argument("respondent"))),
         ".",
     )

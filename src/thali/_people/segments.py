@@ -152,7 +152,10 @@ class Segments(Described):
             (f"segment {number}", f"{percent(row['share'])}: {row['name']}")
             for number, row in self.sizes.to_dict("index").items()
         ]
-        note = f"Stability {self.stability:.2f} (adjusted Rand index of draws with the assignment; 1: all agree)."
+        note = (
+            f"Stability {self.stability:.2f} (adjusted Rand index between draws and the assignment; 1: all draws"
+            " agree)."
+        )
         return Description(
             f"{plural(len(self), 'segment')} of {plural(len(self.assignment), 'respondent')}",
             tuple(shares),

@@ -66,7 +66,7 @@ def find_fonts(axes: "Iterable[Axes]") -> None:
         warn(
             DataWarning(
                 f"No installed font has some characters of the labels ({named}), so pictures show boxes instead;"
-                f" install {wanted}, or another font that has them."
+                f" install {wanted}, or another font with these characters."
             )
         )
 

@@ -70,7 +70,7 @@ def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlabel(f"discrimination ({interval_name()})")
     ax.set_yticks(rows, labels, parse_math=False)
     ax.tick_params(axis="y", length=0)
-    title = f"number of {board.data.word_for_answers} next to each name"
+    title = f"next to each name: number of {board.data.word_for_answers}"
     title += f"; {MAX_JUDGES} of {count:,} judges" if count > MAX_JUDGES else ""
     title += "; grey: no better than chance" if is_guess.any() else ""
     ax.set_title(title, loc="left", fontsize=9)

@@ -80,7 +80,12 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
         ax.set_title(_title(table.attrs["explained"]), fontsize=10, loc="left")
     ax.spines[["top", "right"]].set_visible(False)
     legend = ax.legend(
-        title="worst fitted", loc="upper left", bbox_to_anchor=(1.02, 1), frameon=False, fontsize=8, labelspacing=0.9
+        title="worst-fitting pairs",
+        loc="upper left",
+        bbox_to_anchor=(1.02, 1),
+        frameon=False,
+        fontsize=8,
+        labelspacing=0.9,
     )
     for text in legend.get_texts():
         text.set_parse_math(False)

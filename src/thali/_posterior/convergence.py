@@ -18,7 +18,7 @@ _MAX_LABELS, _NAMED = 5, 3  # labels of a row that a sentence names all; of more
 _MIN_DRAWS = 100  # draws of a chain, too few to call chains that differ apart for good
 
 _STUCK = Message(
-    "the chains stay in different places, so more draws will rarely help; inspect their traces",
+    "the chains stay in different regions, so more draws will rarely help; inspect the traces",
     InPython(" with plots.trace"),
     " and try other seeds",
 )
@@ -218,7 +218,7 @@ def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
     """A run that is so many times as long."""
     assert advice.draws is not None
     more = Setting(advice.draws, _two_digits(max(now * times, advice.least)))
-    return (more, f" (now {now})", *((" and increase ", Argument("tune"), " likewise") if advice.tunes else ()))
+    return (more, f" (now {now})", *((" and increase ", Argument("tune"), " in proportion") if advice.tunes else ()))
 
 
 def _two_digits(number: float) -> int:

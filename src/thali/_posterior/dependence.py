@@ -8,7 +8,7 @@ from typing import Any
 from thali._digits import percent
 from thali._labels import plural, short_number
 from thali._late import carried_out_by
-from thali.errors import Clause, DataError, Message, Remedy, Setting
+from thali.errors import Argument, Clause, DataError, Message, Remedy, Setting
 
 INDEPENDENT, ADJUSTED, INDIVIDUALS = "independent", "adjusted", "individuals"
 SCORES, POWER = "scores", "power"  # what adjusts: the covariance of people's scores, or a power of the likelihood
@@ -80,7 +80,7 @@ class Dependence:
         """What was made of people; None where that is not worth a word."""
         if self.model == INDIVIDUALS:
             once = "" if self.most > 1.0 else " One answer per respondent contains little information on heterogeneity."
-            return Message(f"Individual weights vary around population weights: {self.size}.{once}")
+            return Message(f"{self.size}; each respondent's weights vary around the population weights.{once}")
         if self.by == SCORES:
             return Message(
                 f"Intervals allow for repeated answers: {self.size}; the covariance of the draws is cluster-robust"
@@ -93,8 +93,8 @@ class Dependence:
         if self.by == POWER:
             return Message(
                 f"Intervals allow for repeated answers: {self.size}, so the likelihood is raised to the power"
-                f" {self.power:.2g}. This is correct on average only: where respondents differ far more on one"
-                " quantity than on all others, its interval is too narrow."
+                f" {self.power:.2g}. This is correct only on average: if respondents differ far more on one quantity"
+                " than on all others, the interval of that quantity is too narrow."
             )
         if self.number == 1:
             return Message(
@@ -140,5 +140,8 @@ def effect_in_words(effect: float) -> str:
 def of_one_person(people: Any) -> DataError:
     """The error for answers of one respondent, where several are needed."""
     return DataError(
-        "All answers are from one respondent, but ", Setting("people", people), " requires several; remove it."
+        Setting("people", people),
+        " requires several respondents, but all answers are from one; remove ",
+        Argument("people"),
+        ".",
     )

@@ -259,7 +259,7 @@ def _judged(facts: dict[str, Any]) -> ConvergenceCheck:
     elif not facts["apart"] <= MAX_DEVIATION:
         sentence = (
             f"The log evidence is not usable: the {of_chains} differ by up to {facts['apart']:.1f} standard errors"
-            f" (target: at most {MAX_DEVIATION:g}), so some explore other features than the rest; repeat with ",
+            f" (target: at most {MAX_DEVIATION:g}), so they explored different features; repeat with ",
             more,
             ".",
         )

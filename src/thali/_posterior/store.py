@@ -48,9 +48,9 @@ def check_contents(path: Path) -> None:
                 asked += _bytes_of(member, path, f"{name}/{inner}")
                 texts += _text_of(member, path, f"{name}/{inner}", size)
                 if texts > size:
-                    raise _refusal(path, f"its texts are longer than the file, up to '{name}/{inner}'")
+                    raise _refusal(path, f"its text values up to '{name}/{inner}' are longer than the file")
     if asked > max(_SMALL, _MAX_PACKED * size):
-        raise _refusal(path, f"it requests {asked:,} bytes, more than it can contain")
+        raise _refusal(path, f"it requests {asked:,} bytes, more than the file can contain")
 
 
 def _own(group: "h5py.Group", name: str, path: Path) -> Any:

@@ -86,7 +86,7 @@ def test_a_market_without_the_option_of_none_says_so():
         rows += [products.assign(choice=0 if k % 4 == 3 else products["choice"]), pd.DataFrame([none])]
     data = th.ChoiceExperiment.from_frame(pd.concat(rows), attributes=["price", "brand", "zoom"], none="4")
     model = th.MultinomialLogit(linear="price").fit(data)
-    assert "could choose none" in str(model.findings(market=MARKET)["market_shares"].notes[0])
+    assert "included a no-choice option" in str(model.findings(market=MARKET)["market_shares"].notes[0])
     (column, label), *_ = data.scheme.none
     offered = pd.concat([MARKET.reset_index(), pd.DataFrame([{"product": "none"}])]).assign(
         **{column: ["1", "2", label]}

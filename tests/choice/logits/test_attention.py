@@ -494,7 +494,7 @@ def test_what_is_hardly_told_from_indifference_is_said(study):
     wide = posterior.assign(covariance=100 * posterior["covariance"])
     assert close_to_zero(wide, model._population()) == ["price", "zoom"]
     notes = " ".join(map(str, model.findings()["attention"].notes))
-    assert "Use `attention_scale=1" in notes
+    assert "Refit with `attention_scale=1" in notes
     said(notes, "distinguish ignoring an attribute")
     sentence = model.findings()["attention"].sentence
     assert sentence.startswith("Attribute non-attendance: price ignored by ") and "zoom by" in sentence

@@ -188,7 +188,7 @@ def test_how_far_the_prior_is_felt_in_standard_deviations(people):
 def test_a_prior_that_is_felt_is_said(fitted):
     (note,) = fitted[0].findings()["population"].notes
     says(str(note), "80 respondents", "9 tasks")
-    assert "scale=0.5`) would make sd[" in str(note)
+    assert "scale=0.5`) would reduce sd[" in str(note)
     assert "--prior-scale 0.5) would" in note.render(TYPED)
 
 

@@ -150,7 +150,7 @@ def test_bad_input(data):
         th.MultinomialLogit().fit(simulated())
     for linear, sentence in [
         ("prise", "`linear` contains 'prise', which is not an attribute. Did you mean 'price'?"),
-        (["brand"], "`linear` contains 'brand', whose level 'A' is not a number; remove it from the list."),
+        (["brand"], "`linear` contains 'brand', whose level 'A' is not a number; remove 'brand' from the list."),
         (3, "`linear` must be a list of attributes; got 3."),
     ]:
         with pytest.raises(ArgumentError) as caught:

@@ -187,7 +187,7 @@ def test_a_function_gets_zeros_for_a_constant_covariate():
         return np.exp(x)
 
     more = X * [1.0, 0.0] + [0.0, 3.0]
-    with warned(DataWarning, "predictions do"):
+    with warned(DataWarning, "in predictions"):
         fitted = model(transform=transform).fit(more, Y)
     fitted.predict_proba(X)
     assert not np.concatenate(seen).any()

@@ -92,13 +92,13 @@ def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled
         ),
         (
             ["nobody.csv", "--people", "classes:2"],
-            ("--people", "classes:2 requires"),
+            ("--people", "classes:2 needs to know"),
         ),
         (
             ["people.csv", "--group", "sex", "--people", "classes:2"],
             ("2 groups", "--people"),
         ),
-        (["celebrities", "--people", "classes:2"], ("--people", "classes:2 requires")),
+        (["celebrities", "--people", "classes:2"], ("--people", "classes:2 needs to know")),
         (
             ["numbers", "--people", "classes:2"],
             ("--people", "got classes", "2"),

@@ -42,7 +42,9 @@ def predicted_of_population(
     """
     x = None if respondent is None else values_of(posterior, respondent)
     if covariates is not None:
-        raise ArgumentError(Argument("covariates"), " are not available for individuals; remove them.")
+        raise ArgumentError(
+            Argument("covariates"), " are not available for individuals; remove ", Argument("covariates"), "."
+        )
     lapse, (places, paired) = posterior.lapse, places_of(sets, posterior.labels)
     if paired:
         first, second = np.array(places, np.int64).reshape(-1, 2).T

@@ -41,7 +41,7 @@ _TEMPERED_LATER = (
     " Without tempering the chains stayed in different families of features, so they were restarted with tempering."
 )
 _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
-_FAMILIES = "the chains stay in different families of features, so more draws will rarely help; refit with "
+_FAMILIES = "the chains stay in different sets of features, so more draws will rarely help; refit with "
 
 
 def _shared(posterior: Posterior, of_first: Quantities) -> Quantities:
@@ -229,7 +229,7 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
         return Advice(besides=(", or with ", *to_temper), stuck=(_FAMILIES, *to_temper))
     more = Setting("tempering", min(2 * temperatures, MAX_TEMPERATURES))
     stuck = (
-        "the chains move too rarely between families of features; refit with ",
+        "the chains move too rarely between alternative sets of features; refit with ",
         more,
         f" (now {temperatures} temperatures) and ",
     )

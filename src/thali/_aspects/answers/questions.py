@@ -324,7 +324,7 @@ def _refuse_weights(asked: Questions) -> None:
     raise DataError(
         "The check simulates integer numbers of answers, but an answer about"
         f" {' and '.join(repr(str(option)) for option in options)} has weight {weight:g}; fit unweighted counts to use"
-        " it."
+        " the check."
     )
 
 

@@ -135,9 +135,9 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
     told = {(as_label(person), group) for person, group in found.items()}
     group_of = dict(told)
     if len(group_of) < len(told):
-        raise ArgumentError(Argument("by"), " gives two groups for one respondent; give one.")
+        raise ArgumentError(Argument("by"), " gives two groups for one respondent; give one group each.")
     if missing := [person for person in people if person not in group_of]:
-        raise ArgumentError(Argument("by"), f" has no group for {shorten(missing, 5)}; add it.")
+        raise ArgumentError(Argument("by"), f" has no group for {shorten(missing, 5)}; give these respondents a group.")
     codes, names = pd.factorize(pd.Series([group_of[person] for person in people]), sort=True)
     if (codes < 0).any():
         raise ArgumentError(

@@ -111,7 +111,10 @@ def values_of(posterior: Posterior, respondent: Any) -> np.ndarray:
 def without_columns() -> ArgumentError:
     """What is said of a new person where weights depend on nothing that is known of people."""
     return ArgumentError(
-        Argument("respondent"), " requires a model whose weights depend on respondent columns; remove it."
+        Argument("respondent"),
+        " requires a model whose weights depend on respondent columns; remove ",
+        Argument("respondent"),
+        ".",
     )
 
 
@@ -123,7 +126,9 @@ def known_in(posterior: Posterior, table: "pandas.DataFrame | None") -> "pandas.
     missing = columns if table is None else [name for name in columns if name not in table.columns]
     if table is None or missing:
         name = missing[0]
-        raise DataError(f"The weights depend on the respondent column {name!r}, which the data do not contain; add it.")
+        raise DataError(
+            f"The weights depend on the respondent column {name!r}, which the data do not contain; add the column."
+        )
     return pd.DataFrame(covariates_in(posterior).of(table)[:, 1:], index=table.index)
 
 

@@ -106,7 +106,7 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
             raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
         if options[:, names.index(name)].any():
             raise ArgumentError(
-                f"The covariate {name!r} describes options, so its values are already known; remove it."
+                f"The covariate {name!r} describes options, so its values are already known; do not pass it here."
             )
         try:
             x[:, names.index(name)] = np.asarray(given[name], float)
@@ -116,7 +116,7 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
                 f" {given[name]!r}."
             ) from None
     if not np.isfinite(x).all():
-        raise ArgumentError("Covariates must be finite numbers; correct them.")
+        raise ArgumentError("Covariates must be finite numbers; correct the values.")
     return x
 
 

@@ -48,7 +48,7 @@ def similarities_part(
         descriptions={
             "constant": "additive constant, part of every similarity",
             "sigma": "standard deviation of a similarity around its mean, for one judgement (constant_data.judgements)",
-            "n_shared_features": "columns with at least two owners",
+            "n_shared_features": "features of at least two objects",
             "similarity": "fitted similarity of a pair: constant and shared weights",
         },
         variables=variables,

@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 # With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
 MAX_PAIRS = 2_000
 _DESCRIPTIONS = {
-    "n_features": "columns with at least one owner; the fixed unique ones are not counted",
+    "n_features": "features that at least one option has; the fixed unique ones are not counted",
     "alpha": "concentration of the prior over features",
     "log_likelihood": "full data set, natural logarithm, including constants such as binomial coefficients",
-    "features": "1 if an option owns a feature, else 0; padded with 0",
-    "feature_size": "owners of a feature; padded with 0",
+    "features": "1 if an option has a feature, else 0; padded with 0",
+    "feature_size": "number of options with a feature; padded with 0",
     "owners": "option indices, feature by feature, feature_size of each; padded with -1",
     "weights": "weight of a feature; padded with 0; in elimination by aspects comparable only within a fit",
     "unique_weights": "weight of the unique aspect of an option; 0 without unique aspects",
@@ -229,8 +229,8 @@ def pair_names(labels: np.ndarray) -> dict[Any, Any]:
 
 NOTES = {
     "alpha": "the concentration",
-    "features": "the owners of all columns: an unordered Poisson process under an infinite prior, else the matrix",
-    "weights": "the weights of all columns",
+    "features": "the members of all features: an unordered Poisson process under an infinite prior, else the matrix",
+    "weights": "the weights of all features",
     "unique_weights": "the weights of the unique aspects",
     "constant": "the additive constant",
     "sigma": "sigma",

@@ -54,7 +54,7 @@ def triplets_part(
         log_constant=float(coefficients.sum()),
         descriptions={
             "constant": "c, part of the value of every pair",
-            "n_shared_features": "columns with at least two owners that affect an answer",
+            "n_shared_features": "features of at least two objects that affect an answer",
             "similarity": "shared weight of a pair; with the link ratio plus the constant, over the mean of all pairs",
         },
         variables=variables,

@@ -13,11 +13,11 @@ ENGLISH = {
     "features.brief.unsure": "No shared {word} has probability ≥ 0.5. The most probable:",
     "features.brief.given": "Specified shared {word}s, with their weights:",
     "features.title": "{Word}s: probability, weight and members",
-    "features.matched": "Features of different draws are merged if their members are similar.",
-    "features.not_agreed": "The chains disagree on the probability of {members}; another seed may give a different"
-    " value.",
+    "features.matched": "Features from different draws are merged if their members are similar.",
+    "features.not_agreed": "The chains disagree on the probability of {members}; another seed may give other"
+    " probabilities.",
     "features.place": "Of {total:.2f} {word}s (posterior mean) shared by some but not all {of}, {clade:.2f} match a"
-    " clade of the tree and {across:.2f} cut across it.",
+    " clade of the tree and {across:.2f} cut across the tree.",
     "features.no_place": "No {word} is shared by some but not all {of}.",
     "features.caption": "{Word}s and their members.",
     "number": "Number of {what}: {estimate}.",
@@ -25,8 +25,8 @@ ENGLISH = {
     "number.caption": "Posterior distribution of the number of {word}s, and of the concentration if it was estimated.",
     "number.title": "Number of {word}s",
     # elimination
-    "elimination.silent": "Not identified by choices: aspects shared by all options, and the individual weights of an"
-    " option's unique aspects (only their sum is identified).",
+    "elimination.silent": "Choices do not identify aspects shared by all options, or the separate weights of an"
+    " option's unique aspects (only the sum of these weights is identified).",
     "ranks.sure": "{option} is most preferred (probability {probability}).",
     "ranks.open": "The most preferred option is uncertain: {named}.",
     "ranks.intervals": "{best} Ranks ({interval}s):",
@@ -40,8 +40,8 @@ ENGLISH = {
     "choice_probabilities.caption": "Observed proportions against predicted probabilities: points close to the"
     " diagonal are predicted well.",
     "option_similarity": "{a} and {b} are the most similar options: they share {share} of their weight.",
-    "option_similarity.title": "Share of their weight that two options have in common",
-    "covariates": "Odds ratio of the first option per unit of each covariate: {factors}.",
+    "option_similarity.title": "Share of weight that two options have in common",
+    "covariates": "Odds ratio for choosing the first option, per unit of each covariate: {factors}.",
     "covariates.title": "Covariate effects: change in the log odds of the first option per unit, and odds ratio",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects of option covariates"
     " are included in the option weights.",
@@ -49,10 +49,10 @@ ENGLISH = {
     "parameters.tie": "Tie parameter nu: {value}; two equal options tie with probability nu / (2 + nu).",
     "parameters.log_likelihood": "Log-likelihood of the full data, including constants: {value}.",
     "parameters.lapse": "Lapse rate (probability of a random choice): {lapse:g}, fixed.",
-    "check.title": "Observed proportions and their predictive intervals, worst first",
+    "check.title": "Observed proportions and their predictive intervals, worst-fitting first",
     "check.uneven": "Population weights, scores, ranks and segments are pulled towards the options on which"
     " respondents agree. {setting} estimates the heterogeneity of each option separately.",
-    "check.uneven.headline": "Respondents vary more on some options than on others, which the model ignores.",
+    "check.uneven.headline": "The model ignores that respondents vary more on some options than on others.",
     "check.caption": "Observed proportions against model predictions.",
     # methods of papers
     "methods.luce": "Choices were modelled with the choice rule of {source}, with a Gamma(1, 1) prior on the worth of"
@@ -95,7 +95,7 @@ ENGLISH = {
     " the power of one over the design effect ({effect}) {source}.",
     "independence.methods.random": "Each of {people} respondents had individual weights, which varied around the"
     " population weights.",
-    "individuals": "Top option most often among {number} respondents: {options}.",
+    "individuals": "Most frequent top options among {number} respondents: {options}.",
     "individuals.weights": "Weight of each feature for each respondent, if the feature is present",
     "individuals.title": "Individual shares of preference",
     "individuals.caption": "Individual shares of preference, and the shares implied by the population weights.",
@@ -106,8 +106,8 @@ ENGLISH = {
     " best of a set with {others} other options of average worth.",
     "option_scores.none": "Highest scores: {named}; the anchor {average} scores 100.",
     "option_scores.none.by": "Scores are proportional to the probability that an option is chosen as the best of a set"
-    " with {others} other options as good as the anchor {none}; above_none is the share of respondents who prefer the"
-    " option to {none}.",
+    " with {others} other options as good as the anchor {none}; the column above_none is the share of respondents who"
+    " prefer the option to {none}.",
     "option_scores.title": "Preference scores ({scale})",
     "option_scores.sum": "sum to 100",
     "option_scores.anchor": "{none} = 100",
@@ -116,9 +116,9 @@ ENGLISH = {
     "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %), the best set of this size with"
     " probability {best}.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
-    "reach.one_spread": "This model assumes that respondents vary equally on every option. Reach is then too high for"
-    " options on which they agree and too low for those on which they differ most, by more than the intervals show."
-    " {setting} estimates the heterogeneity of each option separately.",
+    "reach.one_spread": "This model assumes that respondents vary equally on every option. If they do not, reach is"
+    " too high for options on which respondents agree and too low for options on which they differ most, by more than"
+    " the intervals show. {setting} estimates the heterogeneity of each option separately.",
     "reach.uneven": "Respondents vary significantly more on {most} than on {least} (p = {p}).",
     "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search with exchanges); no"
     " set reaches more than {bound} % {source}.",
@@ -135,8 +135,8 @@ ENGLISH = {
     "respondent_effects.by": "Effects are changes in the log weight per unit of the column, with the other columns"
     " unchanged; for options, changes in the log of the option's share of the total worth.",
     "respondent_effects.title": "Effects of respondent characteristics on individual weights",
-    "respondent_effects.methods": "The expected weight of a respondent was v exp(x'b), where x contains the"
-    " respondent's {columns} (standardised) and each b had a Normal(0, {sd}²) prior.",
+    "respondent_effects.methods": "A respondent's expected weight was v exp(x'b), where v is the population weight, x"
+    " contains the respondent's {columns} (standardised) and each element of b had a Normal(0, {sd}²) prior.",
     "individuals.methods": "Individual weights had a Gamma(κ, κ / v) prior around the population weight v, with κ ~"
     " Gamma(2, 0.1).",
     "individuals.methods.each": "Individual weights of option or aspect k had a Gamma(κ_k, κ_k / v_k) prior around the"
@@ -147,12 +147,12 @@ ENGLISH = {
     " deviation of {estimate}.",
     "individuals.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     # groups and latent classes
-    "groups.asked": "Do {names} share the same {word}s, and how much does each weigh in each group?",
+    "groups.asked": "Do {names} share the same {word}s, and how much does each {word} weigh in each group?",
     "groups.more": "{members} weighs more for {more} than for {less} (probability {sure} if the {word} exists;"
     " probability that it exists: {probability})",
     "groups.same": "No shared {word} clearly differs in weight between groups.",
     "groups.none": "No {word} shared by some but not all options is probable enough to be listed.",
-    "groups.title": "{Word}s shared by some but not all options: weight in each group",
+    "groups.title": "Weight in each group of the {word}s that some but not all options share",
     "groups.others": "The exported table of {word}s contains {more}.",
     "groups.caption": "Weight of each {word} in each group.",
     "groups.ranks": "Most preferred: {first}.",
@@ -163,30 +163,30 @@ ENGLISH = {
     " {option} ranks higher for {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
     "groups.kappa": "Weights of a feature vary between groups by a relative standard deviation of {estimate}.",
-    "groups.log_likelihood": "Log-likelihood of all groups, including constants: {value}.",
+    "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants: {value}.",
     "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
     "groups.methods.free": ", independent across groups.",
     "groups.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~ Gamma(2, 0.1).",
     "groups.methods.covariates": "Covariate coefficients were the same in all groups.",
     "kinds.asked": "Which latent classes are there, which respondents belong to the same class, and what does each"
     " class prefer?",
-    "kinds": "Number of latent classes: {number} of at most {most} (probability {probability}).",
+    "kinds": "Number of latent classes: {number} (probability {probability}; at most {most} allowed).",
     "kinds.each": "Class {kind}: {sample} % of the respondents and {population} % of the population ({interval} {low}"
     " to {high}); {prefers}.",
-    "kinds.shares": "The share of the respondents counts complete respondents, and so does its interval, which may"
+    "kinds.shares": "The share of the respondents counts complete respondents, as does its interval, which may"
     " therefore exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class, the second"
-    " largest, ... of each draw, whatever their members.",
+    " largest, ... in each draw, regardless of their members.",
     "kinds.liked": "best mean ranks: {liked}",
     "kinds.title": "Latent classes, largest first: share of the respondents and of the population, and number of"
     " respondents assigned",
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
-    "kinds.features": "Aspects shared by some but not all options: weight in each class",
+    "kinds.features": "Weight in each class of the aspects that some but not all options share",
     "kinds.caption": "Weight of each aspect in each class.",
     "kinds.kappa": "Weights of a feature vary between classes by a relative standard deviation of {estimate}.",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
-    "kinds.agreement": "Share of pairs of respondents on which a draw agrees with the most typical draw (same class or"
+    "kinds.agreement": "Share of respondent pairs that a draw and the most typical draw classify alike (same class or"
     " not): {value}.",
-    "kinds.log_likelihood": "Log-likelihood of all respondents, including constants: {value}.",
+    "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a Dirichlet(1, ..., 1) prior on"
     " the class shares; class memberships were inferred. The classes shared the same aspects but had separate"
     " weights{how}",
@@ -218,7 +218,7 @@ ENGLISH = {
     "ml.outcomes": "Pair outcomes",
     "ml.choices": "Choices",
     "ml.worst": "{what} predicted worst: {worst}.",
-    "ml.residuals": "Deviance residuals, largest first",
+    "ml.residuals": "Deviance residuals, largest absolute values first",
     "ml.methods.luce": "Choices were modelled with the choice rule of {source}.",
     "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given aspects.",
     "ml.methods.covariates": "The log odds of a choice were linear in {names}.",
@@ -229,12 +229,13 @@ ENGLISH = {
     "ml.methods.lapse": "The probability of a random choice was fixed at {lapse}.",
     # the open combination
     "open.asked": "Goal: {answers}.",
-    "open.unknown": "thali cannot simulate data from a user-defined likelihood, so nothing is checked here.",
+    "open.unknown": "thali cannot simulate data from a user-defined likelihood, so the model was not checked.",
     # additive clustering
-    "additive.asked": "Which features do the objects share, how many are there, and how much does each add to the"
-    " similarity of objects that share it?",
-    "additive.silent": "Similarities carry no information about features of a single object, so these are omitted.",
-    "features.membership": "Membership probability of each option or object, given that the feature is present",
+    "additive.asked": "Which features do the objects share, how many are there, and how much does each feature add to"
+    " the similarity of the objects that share it?",
+    "additive.silent": "Similarities carry no information about features that only one object has, so such features"
+    " are omitted.",
+    "features.membership": "Probability that each option or object has the feature, given that the feature is present",
     "additive.counted": "features shared by two or more objects",
     "additive.counted.triplets": "features that affect the answers",
     "additive.all": "all features, including those of a single object",
@@ -244,19 +245,20 @@ ENGLISH = {
     "additive.of.map-features": "The similarities of the map-features estimate",
     "additive.of.conditional-map": "The similarities of the conditional-map estimate",
     "additive.of.joint-map": "The similarities of the joint-map estimate",
-    "additive.estimate.expectation": "Expectation over all features (the most probable features are listed)",
+    "additive.estimate.expectation": "Posterior mean over all feature sets (only the most probable features are"
+    " listed)",
     "additive.estimate.map-features": "Most probable set of features, with the best-fitting weights",
     "additive.estimate.conditional-map": "Best draw among those with the most probable number of features",
     "additive.estimate.joint-map": "Jointly most probable draw of features and weights",
     "additive.deviation": ", at σ = {sigma} (square root of the posterior mean of σ²)",
     "additive.similarity": "Observed and fitted similarities.",
     "additive.check": "Observed similarities against model predictions.",
-    "additive.check.title": "Observed similarities and their predictive intervals, worst first",
-    "additive.pairs": "Pairs, most similar first: {named}.",
+    "additive.check.title": "Observed similarities and their predictive intervals, worst-fitting first",
+    "additive.pairs": "Pairs, from most to least similar: {named}.",
     "additive.ends": "Most similar pairs: {most}; least similar: {least}.",
     "additive.pairs.title": "Pairs of objects, ranked by similarity",
     "additive.alpha": "Concentration α: {alpha}, fixed.",
-    "additive.link": "Choice rule: a pair is named in proportion to {link} ({setting}).",
+    "additive.link": "Choice rule: a pair is chosen with probability proportional to {link} ({setting}).",
     "additive.link.exp": "the exponential of its shared weight",
     "additive.link.ratio": "its shared weight plus a constant",
     "additive.answers": "Log-likelihood of all answers (natural logarithm): {value}.",
@@ -267,14 +269,14 @@ ENGLISH = {
     "additive.sigma.learned": "Standard deviation σ of {of}: {value}, estimated with the prior σ² ~"
     " InverseGamma({shape}, {share} times the variance of the similarities{more}).",
     "additive.sigma.chosen": "Standard deviation σ of {of}: {value}, chosen from {number} values because it predicts"
-    " held-out similarities best; {argument} sets another value, {setting} estimates it.",
+    " held-out similarities best; {argument} sets another value; {setting} estimates the value.",
     "additive.sigma.fixed": "Standard deviation σ of {of}: {value}, fixed.",
     "additive.sigma.data": "Standard deviation σ of {of}: {value}, as given with the data.",
     "additive.prior": "Prior of {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the scale of the"
     " similarities. If you multiply the similarities by c, divide the rate by c ({argument}).",
     "additive.prior.constant": "each weight and the constant",
     "additive.prior.alone": "each weight",
-    "tempering.seldom": "Adjacent temperatures rarely swap.",
+    "tempering.seldom": "Chains at adjacent temperatures rarely swap states.",
     "tempering.none": "Tempering was not used.",
     "tempering.short": "Tempering with {number} temperatures from 1 to {highest}; the run was too short to estimate"
     " how often adjacent temperatures swap.",
@@ -301,7 +303,7 @@ ENGLISH = {
     " objects is the sum of the weights of the features they share, plus a constant, with normal error.",
     "additive.methods.no_constant": "Similarities were modelled by additive clustering {source}: the similarity of two"
     " objects is the sum of the weights of the features they share, with normal error.",
-    "additive.methods.learned": "The standard deviation of the error was estimated: {value}.",
+    "additive.methods.learned": "The error standard deviation was estimated as {value}.",
     "additive.methods.sigma": "The standard deviation of the error was {value}{chosen}.",
     "additive.methods.chosen": ", chosen by cross-validation over pairs of objects",
 }

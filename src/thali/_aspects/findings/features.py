@@ -53,9 +53,11 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         )
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
-    if unsure := [listed(row["members"]) for row in features.to_dict("records") if not row["converged"]]:
-        named = [*unsure[:_NAMED], *([f"{len(unsure) - _NAMED:,} more"] if len(unsure) > _NAMED else [])]
-        notes += (phrase(ENGLISH, "features.not_agreed", members="; ".join(named)),)
+    if unsure := [
+        "{" + ", ".join(map(str, row["members"])) + "}" for row in features.to_dict("records") if not row["converged"]
+    ]:
+        named = [*unsure[:_NAMED], *([plural(len(unsure) - _NAMED, "other set")] if len(unsure) > _NAMED else [])]
+        notes += (phrase(ENGLISH, "features.not_agreed", members=listed(named)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
     found = most_probable(features, word, len(labels), is_given)
     if not found:
@@ -85,8 +87,13 @@ def next_steps(word: str) -> Message:
         ")",
     )
     given = InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s"))
-    first = ("Specify the groups that you expect (", given, ")", *(of_aspects if word == "aspect" else ()))
-    return Message(*first, "; merge near-duplicates (", Setting("similar", 0.8), ").")
+    first = (
+        f"Specify the {word}s that you expect (",
+        given,
+        ")",
+        *(of_aspects if word == "aspect" else ()),
+    )
+    return Message(*first, f"; merge near-duplicate {word}s (", Setting("similar", 0.8), ").")
 
 
 def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:

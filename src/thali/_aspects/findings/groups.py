@@ -119,7 +119,7 @@ def _features(model: Any, settings: Settings, word: str) -> Finding:
     more, few = plural(number - MAX_GROUPS, "more group"), number <= MAX_GROUPS
     return Finding(
         sentence,
-        title=str(phrase(ENGLISH, "groups.title", Word=word.capitalize())),
+        title=str(phrase(ENGLISH, "groups.title", word=word)),
         table=written,
         shown=shown,
         picture=picture if few else None,

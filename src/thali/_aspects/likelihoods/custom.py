@@ -134,7 +134,7 @@ class Custom:
         if isinstance(self.log_likelihood, NotSaved):
             raise ArgumentError(
                 f"This model was loaded from a file, which does not contain the functions of its likelihood {self!r};"
-                " pass them again with set_params(likelihood=...)."
+                " pass the functions again with set_params(likelihood=...)."
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
@@ -213,7 +213,7 @@ class Custom:
         if self.log_prior is not None:
             raise ArgumentError(
                 f"Draws from the prior require priors that can be sampled ({NAMED}); log_prior only defines a density."
-                " Replace it."
+                " Replace log_prior."
             )
         return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 

@@ -127,7 +127,7 @@ def _changes(
         yield change, (features, heavier), f"the weight of the feature of {owners(features[:, k])} changes"
         left = np.arange(columns) != k
         change = operations.delta_weight(likelihood, cache, state, k, state.m[k], -weights[k])
-        yield change, (features[:, left], weights[left]), f"the feature of {owners(features[:, k])} goes"
+        yield change, (features[:, left], weights[left]), f"the feature of {owners(features[:, k])} is removed"
     for _ in range(min(most, 4)):
         new = (rng.random(n) < rng.uniform(0.2, 0.9)).astype(float)
         new[rng.integers(n)] = 1.0
@@ -135,7 +135,7 @@ def _changes(
         state.Z[columns, :n] = new
         change = operations.delta_weight(likelihood, cache, state, columns, int(new.sum()), weight)
         after = np.column_stack([features, new]), np.append(weights, weight)
-        yield change, after, f"a feature of {owners(new)} comes"
+        yield change, after, f"a feature of {owners(new)} is added"
     for k, other in some([(k, o) for k in range(columns) for o in range(columns) if k != o]):
         shared = features[:, k] @ features[:, other]
         splits = shared == features[:, other].sum() < features[:, k].sum()

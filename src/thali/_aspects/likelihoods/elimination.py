@@ -148,7 +148,7 @@ class Elimination:
             )
         if isinstance(data, Choices):
             if self.ties:
-                raise DataError("Ties require paired comparisons; remove them from choices from larger sets.")
+                raise DataError("Ties require paired comparisons; remove the ties from choices from larger sets.")
             if data.worst is not None:
                 self._check_answers(data)
             elif self.shared:
@@ -192,7 +192,9 @@ class Elimination:
         own = data.covariates if isinstance(data, PairedComparisons) else None
         names = () if own is None else own.names
         if self.covariates and not isinstance(data, PairedComparisons):
-            raise DataError("Covariates require comparisons of two options; remove them for choices from larger sets.")
+            raise DataError(
+                "Covariates require comparisons of two options; remove the covariates for choices from larger sets."
+            )
         if names != self.covariates:
             raise DataError(
                 f"The comparisons have {f'the covariates {shorten(names)}' if names else 'no covariates'}, but the"
@@ -212,8 +214,8 @@ class Elimination:
         size, members = int(data.sizes[wide]), shorten(data.sets[wide])
         if self.shared:
             raise DataError(
-                f"Best and worst of {members} were chosen, but with shared aspects this is limited to sets of"
-                f" three{'' if size > 3 else ', as rankings'}; set ",
+                f"Best and worst of {members} were chosen, but with shared aspects best-worst choices are limited to"
+                f" sets of three{'' if size > 3 else ', as rankings'}; set ",
                 Setting("aspects", "unique"),
                 *((f" for sets of {size}",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
                 ".",

@@ -24,7 +24,9 @@ class BestAndWorst(Elimination):
 
     def check(self, prior: Any, data: Any) -> None:
         if data.worst is None:
-            raise DataError("Some groups have best-worst choices and others single choices; fit them separately.")
+            raise DataError(
+                "Some groups have best-worst choices and other groups single choices; fit these groups separately."
+            )
         super().check(prior, data)
 
 

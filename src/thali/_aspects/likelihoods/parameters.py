@@ -287,8 +287,8 @@ def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.n
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             known = ", ".join(each for each in fields._fields if isinstance(getattr(fields, each), int | float))
             raise ArgumentError(
-                f"The parameter {name!r} must be a finite number among the fields of the data, as the starting value"
-                f" of chains; numeric fields: {known or 'none of them'}."
+                f"The parameter {name!r} needs a starting value: the field {name!r} of the data must be a finite"
+                f" number; fields with a single number: {known or 'none of them'}."
             )
         if prior is not None and not np.isfinite(prior.log_density(np.array([float(value)]))[0]):
             raise ArgumentError(

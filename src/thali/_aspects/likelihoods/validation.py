@@ -111,14 +111,17 @@ def called(name: str, function: Any, *arguments: Any) -> float:
     for before, after in zip(arguments, copies, strict=True):
         for field, old, new in _arrays(before, after):
             if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
-                raise ArgumentError(f"{name} modifies {field or 'its arguments'}; leave its arguments unchanged.")
+                raise ArgumentError(
+                    f"{name} must not modify its arguments, but changed {field or 'them'}; let the function work on a"
+                    " copy."
+                )
     value = float(value)
     if np.isnan(value) or value == np.inf:
         raise ArgumentError(f"{name} must return a finite number; it returned {value} at {_state(arguments)}.")
     if value == -np.inf:
         raise ArgumentError(
             f"{name} returned -inf at {_state(arguments)}, so the observations would be impossible there and a sampler"
-            " could not leave such a state; give every observation a small probability, with a leak or a lapse."
+            " could not leave such a state; give every observation a small probability, for instance by a lapse rate."
         )
     return value
 

@@ -39,7 +39,7 @@ class EstimatedAspects:
         self._require_fitted()
         if self._engine is not MAXIMUM_LIKELIHOOD:
             wanted = Setting("method", "maximum-likelihood")
-            raise NotFittedError("Only ", wanted, " computes this; got ", Setting("method", self.method), ".")
+            raise NotFittedError("This result requires ", wanted, "; got ", Setting("method", self.method), ".")
         return self.estimates_
 
     @property

@@ -91,8 +91,8 @@ def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> 
     if everywhere.any():
         idle = [name for name, idle in zip(known.names, everywhere, strict=True) if idle]
         raise ArgumentError(
-            f"The weight of {shorten(idle)} affects no choice, because either all options or none have that aspect;"
-            " remove it."
+            f"The weight of {shorten(idle)} affects no choice, because all options or no options have that aspect;"
+            " remove the aspect."
         )
     loose = _loose(known, data.first, data.second)
     if not loose:

@@ -161,7 +161,7 @@ def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
     refuse_other_methods(ELIMINATION, NAME, model.get_params() | dict(asked), usual)
     if asked.get("job") is not None:
         needed, got = Setting("method", "mcmc"), Setting("method", NAME)
-        raise ArgumentError(Argument("job"), " requires ", needed, "; got ", got, ". Remove it.")
+        raise ArgumentError(Argument("job"), " requires ", needed, "; got ", got, ". Remove ", Argument("job"), ".")
 
 
 def _counted(model: Any, data: Any) -> Any:

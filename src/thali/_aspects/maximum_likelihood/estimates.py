@@ -96,8 +96,8 @@ class Estimates:
         if self.is_tested_over_people:
             return found
         return (
-            f"{found} Tests of fit treat the choices as independent: clustered tests require at least"
-            f" {self.n_parameters + MORE_PEOPLE:,} respondents, {MORE_PEOPLE} more than free weights."
+            f"{found} Tests of fit treat the choices as independent, because clustered tests require at least"
+            f" {self.n_parameters + MORE_PEOPLE:,} respondents, {MORE_PEOPLE} more than the number of free weights."
         )
 
     @cached_property

@@ -123,7 +123,8 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
     return [
         EstimateWarning(
             f"The likelihood has no maximum: it keeps increasing as the weights of {shorten(names)} shrink relative to"
-            " the others. They are reported as 0 without standard errors, and predictions are those of the limit; ",
+            " the other weights. The shrinking weights are reported as 0 without standard errors, and predictions are"
+            " those of the limit; ",
             Setting("method", "mcmc"),
             " has a prior that keeps them finite.",
         )

@@ -106,7 +106,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
         table=pd.DataFrame(rows, index=["smaller", "larger"], columns=columns),
         note=" ".join(
             [f"Chi-square {statistic:.4f} on {df} df, {p_in_words(p_value)}{over}"]
-            + rough("It is only", comparisons, large.n_parameters)
+            + rough("The test is only", comparisons, large.n_parameters)
         ),
         statistic=statistic,
         df=df,
@@ -134,8 +134,8 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
     if alien:
         hint = " (check the order of the two models)" if large.n_parameters < small.n_parameters else ""
         raise ArgumentError(
-            f"The larger model has no aspect with the owners of {shorten(alien)}, so the smaller model is not nested"
-            f" in it{hint}; compare models that are not nested with aic_ or bic_."
+            f"The larger model has no aspect with the members of {shorten(alien)}, so the smaller model is not nested"
+            f" in the larger one{hint}; compare models that are not nested with aic_ or bic_."
         )
     if large.n_parameters == small.n_parameters:
         raise ArgumentError(

@@ -177,7 +177,7 @@ class OfGroups(OfSimilarities):
         lacking = [name for name, part in data.items() if part.sigma is None]
         if model.sigma is not None or not 0 < len(lacking) < len(data):
             return super().likelihood(model, data)
-        warn(DataWarning(f"sigma is estimated for every group because the data lack it for {shorten(lacking)}."))
+        warn(DataWarning(f"sigma is estimated for every group because the data lack sigma for {shorten(lacking)}."))
         return Additive(LEARNED, bool(model.constant))
 
     def weight_prior(self, data: Any) -> tuple[float, float]:
@@ -358,7 +358,12 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _settings_for(self, data: Any, settings: Settings) -> Settings:
         """The settings; another estimate than the usual one is refused for data that have no other."""
         if settings.kind != Settings().kind and not (of := of_data(data)).has_estimates:
-            raise ArgumentError(Argument("kind"), f" requires {SIMILARITIES}; these data are {of.called}. Remove it.")
+            raise ArgumentError(
+                Argument("kind"),
+                f" requires {SIMILARITIES}; these data are {of.called}. Remove ",
+                Argument("kind"),
+                ".",
+            )
         return settings
 
     def _population(self, data: Any) -> Population:
@@ -400,7 +405,12 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
                 and getattr(self, option.name) != usual[option.name].default
             ):
                 wanted = " or ".join(option.data)
-                raise ArgumentError(Argument(option.name), f" requires {wanted}; these data are {kind}. Remove it.")
+                raise ArgumentError(
+                    Argument(option.name),
+                    f" requires {wanted}; these data are {kind}. Remove ",
+                    Argument(option.name),
+                    ".",
+                )
 
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""

@@ -156,7 +156,7 @@ def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndar
     if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
         raise ArgumentError(
             "predict requires a custom likelihood with a function: Custom(..., predict=function of (data, features,"
-            " weights)). Files do not contain functions, so pass it again after load, or use predict_proba."
+            " weights)). Files do not contain functions, so pass the function again after load, or use predict_proba."
         )
     observed = likelihood.observed(data)
     if observed.labels != tuple(posterior.labels):

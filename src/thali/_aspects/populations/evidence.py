@@ -38,7 +38,7 @@ def evidence_of_fit(model: Any, how: EvidenceRun) -> LogEvidence:
     """The evidence for the data of the fit, which must be whole and that of the model as it is."""
     refuse_unfinished(model)
     if "_state_" not in vars(model):
-        raise ArgumentError("The evidence requires the data of the fit, which this model lacks; fit it again.")
+        raise ArgumentError("The evidence requires the data of the fit, which this model lacks; fit the model again.")
     refuse_changed(model)
     data = model._data_of_fit()
     found = model._population(data).evidence(data, model._evidence_parts(data), how)

@@ -194,7 +194,9 @@ class EveryPerson(SeveralGroups):
 def refuse_sensitivity(how: "EvidenceRun") -> None:
     """Refuse other priors, which are for one group."""
     if how.sensitivity:
-        raise ArgumentError(Argument("sensitivity"), " requires one group of respondents; remove it.")
+        raise ArgumentError(
+            Argument("sensitivity"), " requires one group of respondents; remove ", Argument("sensitivity"), "."
+        )
 
 
 # Chains of groups on a ladder from the posterior down to the prior ---------------------------------------------------

@@ -137,7 +137,7 @@ class PhylogeneticBuffet:
         owners = np.asarray(matrix, bool).T
         self._check_number(owners.shape[1])
         if not owners.any(axis=1).all():
-            raise DataError("Every column of the matrix must have an owner; remove empty columns.")
+            raise DataError("Every column of the matrix must belong to at least one option; remove empty columns.")
         return owners
 
     def _single_rates(self) -> np.ndarray:

@@ -124,7 +124,9 @@ def _about(density: Density, point: np.ndarray, value: float, spreads: Spreads, 
         damped = (_factor(curvature.with_more(damping * np.abs(curvature.diagonal))) for damping in _DAMPINGS)
         factor = next((each for each in damped if each is not None), None)
     if factor is None:
-        raise DataError("Columns of covariates have too different scales; divide each by its standard deviation.")
+        raise DataError(
+            "The scales of the covariates differ too much; divide each covariate by its standard deviation."
+        )
     free = int(density.is_free.sum())
     return Mode(point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant))
 

@@ -12,8 +12,8 @@ ENGLISH = {
     "effects.title": "Probability that one level is preferred to another, all else being equal (0.5: indifferent)",
     "effects.bound": "Rows marked at bound: the constraint ({named}) excludes values below 0.5, so these intervals do"
     " not show a clear preference.",
-    "effects.inside": "“{inside}” is what every product has in common and the no-choice option lacks.",
-    "effects.no_price": "If that attribute is a price, {setting} adds the willingness to pay for each level.",
+    "effects.inside": "“{inside}” is the attribute that all products have and the no-choice option lacks.",
+    "effects.no_price": "If this attribute is a price, {setting} adds the willingness to pay for each level.",
     "utilities.title": "Part-worth utilities: centred within attributes, and as zero-centred diffs (mean attribute"
     " range of 100 per respondent)",
     "demand": "The share of {product} depends most on its {price}: {first_mean} % ({interval} {first_low} to"
@@ -28,20 +28,20 @@ ENGLISH = {
     "pay.none": "No willingness to pay clearly differs from 0: every {interval} includes 0 or is unbounded.",
     "pay.title": "Willingness to pay, in units of {price}",
     "pay.attending": "The median respondent among those who attend to the {price}",
-    "pay.title.attending": "Willingness to pay of the median respondent among those who attend to the {price} ({share}"
-    " % of respondents), in its units",
+    "pay.title.attending": "Willingness to pay of the median respondent among those who attend to {price} ({share} %"
+    " of respondents), in units of {price}",
     "pay.title.median": "Willingness to pay of the median respondent, in units of {price}",
     "pay.infinite": "inf: respondents who are indifferent to the price would pay any amount for the better level.",
     "shares.title": "Shares of preference {whose}",
     "shares": "{first} has the largest predicted share{where}: {mean} % ({interval} {low} to {high}){others}.",
-    "shares.alike": "{first} have about the same predicted share{where}, the largest: {mean} % ({interval} of the"
-    " first {low} to {high}){others}.",
+    "shares.alike": "{first} have the largest predicted shares{where}, about {mean} % each ({interval} of the first"
+    " {low} to {high}){others}.",
     "shares.scenario": "In scenario {scenario}: {first}, {mean} % ({low} to {high}).",
-    "shares.without_none": "In the tasks, respondents could choose none of the products, but this market lacks that"
-    " option: these are shares among buyers. To include it, add a row for the no-choice option, as in the data.",
+    "shares.without_none": "The tasks included a no-choice option, but this market does not, so these are shares among"
+    " buyers. To include non-buyers, add a row for the no-choice option, as in the data.",
     "shares.caption": "Predicted share of each product of the market, with its {interval}.",
-    "shares.known": "Current shares are treated as known: constants reproduce them in every draw. Their intervals"
-    " therefore have zero width, and intervals of changes ignore the uncertainty of the current shares.",
+    "shares.known": "Current shares are treated as known: constants reproduce these shares in every draw. Intervals of"
+    " the current shares therefore have zero width, and intervals of changes ignore their uncertainty.",
     "holdouts": "Holdout tasks: {hits} % of {choices} choices are predicted correctly{hits_error}; log score {score}"
     " per choice{score_error}, compared with {guessing} for guessing.",
     "holdouts.hits_error": " (standard error {error})",
@@ -55,9 +55,9 @@ ENGLISH = {
     "elasticities.arc": "Percentage change in each share per 1 % rise in the {price} of one product (arc elasticity"
     " over 10 %)",
     "market": "Market simulator: predicted share of each product in the population that the respondents represent. The"
-    " starting market is {what}. Largest share: {first}, {mean} % ({interval} {low} to {high}).",
+    " simulator starts with {what}. Largest share: {first}, {mean} % ({interval} {low} to {high}).",
     "market.size": "Computed from {size}.",
-    "market.others": "Respondents cannot be filtered by {named}: more than {most} different values.",
+    "market.others": "Respondents cannot be filtered by {named} because there are more than {most} different values.",
     "market.scale": "Utilities are multiplied by {scale}, as requested.",
     "market.first_choice": "Each respondent chooses the product with the highest utility, as requested.",
     "market.availability": "Products that are not always available, as requested: {named}.",
@@ -69,7 +69,7 @@ ENGLISH = {
     "market.first": "the first task",
     "market.asked": "the requested market",
     "market.scenario": "scenario {scenario}",
-    "check.title": "Summary statistics of the choices and their predictive intervals, worst first",
+    "check.title": "Summary statistics of the choices and their predictive intervals, worst-fitting first",
     "segments.latent": "{model} estimates latent classes of respondents directly. ",
     # multinomial and hierarchical logit
     "logit.asked": "How much does each attribute level add to the utility of a product, what are respondents willing"
@@ -78,11 +78,12 @@ ENGLISH = {
     " respondents willing to pay for it, and what share would each product of a market have?",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
     "logit.population.prior": "The heterogeneity prior influences these results ({people} respondents, {tasks} tasks"
-    " each): halving its size ({setting}) would make sd[{name}] about {share} % smaller, the others less.",
+    " each): halving its size ({setting}) would reduce sd[{name}] by about {share} %, and the other standard"
+    " deviations by less.",
     "logit.population.money": "Population: means and standard deviations of amounts in units of {price}, and of the"
     " logarithm of the utility scale",
     "logit.individuals.money": "Individual amounts in units of {price}, and utility scales (posterior means)",
-    "logit.no_check": "A point estimate has no posterior draws from which replicated choices could be simulated.",
+    "logit.no_check": "A point estimate has no posterior draws, so no replicated choices can be simulated.",
     "logit.compare": "Use thali compare to test predictions of held-out tasks.",
     "logit.individuals": "Individual utility coefficients (posterior means)",
     "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum likelihood; standard"
@@ -111,19 +112,19 @@ ENGLISH = {
     "attention.first": "{attribute} ignored by {share} % of respondents ({interval} {low} to {high})",
     "attention.title": "Share of the population that attends to each attribute",
     "attention.caption": "Share of the population that attends to each attribute, with its {interval}, and the"
-    " probability that each respondent does.",
+    " probability that each respondent attends to it.",
     "attention.alike": "The data cannot distinguish ignoring an attribute from being almost indifferent to it"
     " {source}: respondents who are almost indifferent are counted as ignoring it.",
     "attention.close": "For {named}, the coefficients of those who attend extend to 0 (mean below 2 standard"
-    " deviations), so ignoring is hard to distinguish from indifference and the share that ignores depends on the"
-    " prior.",
-    "attention.prior": "The share that ignores an attribute depends on the prior size of the variances, {scale} (a"
-    " larger size gives a smaller share). Use {setting} to see the shares under another size as well, and rely on"
-    " conclusions that hold under both.",
-    "attention.same": "The prior size of the variances has little influence: with {other} instead of {scale}, no share"
-    " that ignores an attribute changes by more than 10 points (largest change: {largest}).",
-    "attention.both": "The prior size of the variances matters: with {other} instead of {scale}, {named}. Rely on"
-    " conclusions that hold under both.",
+    " deviations), so ignoring is hard to distinguish from indifference, and the share of respondents who ignore them"
+    " depends on the prior.",
+    "attention.prior": "The share of respondents who ignore an attribute depends on the prior scale of the variances,"
+    " {scale} (a larger scale gives a smaller share). Refit with {setting} to see the shares under another scale, and"
+    " rely only on conclusions that hold under both.",
+    "attention.same": "The prior scale of the variances has little influence: with {other} instead of {scale}, no"
+    " share of respondents who ignore an attribute changes by more than 10 points (largest change: {largest}).",
+    "attention.both": "The prior scale of the variances matters: with {other} instead of {scale}, {named}. Rely only"
+    " on conclusions that hold under both.",
     "attention.differs": "{attribute} is ignored by {share} % instead of {than} %",
     "attention.population": "Utility coefficients of those who attend to the attribute (means and standard"
     " deviations), and shares of the population that attend",
@@ -142,7 +143,7 @@ ENGLISH = {
     "latent.one": "A single class contains all respondents.",
     "latent.maximum": "Best maximum of the likelihood: log-likelihood {log_likelihood} (all choices), BIC {bic} (n ="
     " number of respondents), reached from {found} of {starts} starts.",
-    "latent.entropy": "Entropy R²: {entropy} (1: every respondent belongs to one class with certainty).",
+    "latent.entropy": "Entropy R²: {entropy} (1 means that every respondent belongs to one class with certainty).",
     "latent.classes": "Latent classes, largest first: sizes and coefficients",
     "latent.odds": "One more unit of {column} multiplies the odds of class {label} relative to class 1 by {odds}"
     " ({interval} {low} to {high}).",
@@ -154,7 +155,7 @@ ENGLISH = {
     "latent.rejected": "{more} classes fit significantly better than {fewer} (p = {p}).",
     "latent.enough": "{more} classes do not fit significantly better than {fewer} (p = {p}).",
     "latent.few": "There are too few simulated data sets to decide whether {more} classes fit better than {fewer} (p ="
-    " {p}); use 99.",
+    " {p}); simulate 99.",
     "latent.replicates": "Based on {replicates} data sets simulated from the fit with fewer classes.",
     "latent.numbers": "Fits by number of classes",
     "latent.membership": "Class membership probabilities of each respondent",
@@ -169,16 +170,16 @@ ENGLISH = {
     "classes": "Most important product class: {name}; {share} % of respondents care about it.",
     "classes.none": "No respondent uses any product class: the choices look random.",
     "classes.unstable": "No product class appears in most chains.",
-    "classes.hidden": "Not listed: {hidden} of {every} product classes, which are less important or differ between"
-    " chains; together they have {rest} of the importance.",
+    "classes.hidden": "Not listed: {hidden} of the {every} product classes, which are less important or differ between"
+    " chains; together they account for {rest} of the total importance.",
     "classes.title": "Product classes found by most chains, most important first (similar classes merged)",
     "classes.similar": "{name} (and {more} similar)",
-    "classes.caption": "Product classes that respondents care about.",
+    "classes.caption": "Product classes that matter to respondents.",
     "classes.evidence": "Log evidence of all choices (natural logarithm): {value} (standard error {error}; standard"
     " deviation between groups {sd}).",
     "classes.methods": "Choices were modelled by latent classes of products {source}: the utility of a product is the"
-    " sum of the values of the respondent's classes that contain it, and the product with the highest utility is"
-    " chosen, with ties split evenly; with probability {lapse} the choice was random.",
+    " sum of the respondent's values for the product classes that contain it, and the product with the highest utility"
+    " is chosen, with ties split evenly; with probability {lapse} the choice was random.",
     "classes.monotone": "Utility was constrained to be monotone in {named}.",
     "classes.prior": "The number of classes had an Indian buffet process prior.",
     "classes.mcmc": "Posterior draws were made by independent Markov chains.",

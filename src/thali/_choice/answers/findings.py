@@ -463,7 +463,7 @@ def _differ(model: Any, settings: Settings) -> bool:
     return model._chooser().has_individuals
 
 
-@finding("individual_level_effects", "Individual level preferences", FILE)
+@finding("individual_level_effects", "Level preferences by respondent", FILE)
 def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
     """How often each person prefers a level to another."""
     if not _differ(model, settings):

@@ -27,7 +27,8 @@ def reach(
         )
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(
-            Argument("people"), " must not be 'new' for reach, whose intervals are for the population; use respondents."
+            Argument("people"),
+            " must not be 'new' for reach, whose intervals are for the population; use 'respondents'.",
         )
     market = market_of(chooser.data.scheme, products)
     cells = chooser.cells(market.table)
@@ -38,8 +39,9 @@ def reach(
         if not nothing.any():
             warn(
                 DataWarning(
-                    "Respondents could choose none of the products, but the market has no such row, so each product"
-                    " reaches every respondent who would choose it more often than by chance. Add the row."
+                    "Respondents were offered a no-choice option, but the market has no row for it, so a product"
+                    " reaches every respondent who would choose it more often than by chance, even those who would"
+                    " rather buy nothing. Add a no-choice row."
                 )
             )
     fewer = chooser.thinned(len(draws_held(len(chooser.chain), int(asked.sum()), len(cells))))

@@ -91,8 +91,8 @@ def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:
     if idle := [name for name in frame.columns if name not in known]:
         warn(
             DataWarning(
-                "Some columns of the table of products are not attributes of the data and are ignored:"
-                f" {shorten(idle, 12)}. Remove them."
+                "Some columns of the product table are not attributes of the data and are ignored:"
+                f" {shorten(idle, 12)}. Remove these columns."
             )
         )
 
@@ -180,8 +180,8 @@ def _values(name: str, wanted: Any, values: list[Any], labels: Sequence[str]) ->
         return [wanted] * len(values)
     if len(wanted) != len(values):
         raise ArgumentError(
-            f"change: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one per"
-            " product."
+            f"change: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one level"
+            " per product."
         )
     return list(wanted)
 
@@ -241,7 +241,10 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
     if isinstance(people, str) and people == NEW:
         if respondent_weights is not None:
             raise ArgumentError(
-                Argument("respondent_weights"), " requires respondents of the fit; remove it with people='new'."
+                Argument("respondent_weights"),
+                " requires respondents of the fit; remove ",
+                Argument("respondent_weights"),
+                " with people='new'.",
             )
         return None
     weights = np.ones(len(chooser.data.respondents))

@@ -423,7 +423,7 @@ def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_e
     if is_established and is_endless.any():
         named = f"the amount for {_some_of(names, is_endless)}"
         leaves = f"exceeds the range of tested prices, {tested:g}, and is unbounded"
-        notes.append(f"The data do not bound {named}." if prices.is_linear else f"The interval of {named} {leaves}.")
+        notes.append(f"The data set no bound on {named}." if prices.is_linear else f"The interval of {named} {leaves}.")
     if is_beyond.any():
         notes.append(
             f"The amount for {_some_of(names, is_beyond)} exceeds every difference between tested prices ({tested:g}), "

@@ -50,12 +50,14 @@ class How(NamedTuple):
     def checked(self, markets: Sequence[Market]) -> Self:
         """The same with shares by product; raises for what does not fit these markets."""
         one_of("rule", self.rule, RULES)
-        scale = positive("scale", self.scale, "the factor of all utilities")
+        scale = positive("scale", self.scale, "the factor that multiplies all utilities")
         labels = list(dict.fromkeys(label for market in markets for label in market.labels))
         availability = None if self.availability is None else _by_product("availability", self.availability, labels)
         for label, value in (availability or {}).items():
             proportion(
-                Message(Argument("availability"), f" of {label!r}"), value, "the part of occasions on which it is found"
+                Message(Argument("availability"), f" of {label!r}"),
+                value,
+                "the share of occasions on which it is available",
             )
         actual = None if self.actual is None else self._checked_actual(markets, availability or {})
         return self._replace(scale=scale, availability=availability, actual=actual)
@@ -69,17 +71,17 @@ class How(NamedTuple):
         if self.rule != LOGIT:
             raise ArgumentError(
                 Argument("actual"),
-                " shares are matched by constants in the logit rule; remove ",
+                " shares are matched by constants, which requires the logit rule; remove ",
                 Argument("rule"),
                 ".",
             )
         labels = markets[0].labels
         found = _by_product("actual", self.actual, labels)
         if absent := [label for label in labels if label not in found]:
-            raise ArgumentError(Argument("actual"), f" has no share for {shorten(absent)}; give one per product.")
+            raise ArgumentError(Argument("actual"), f" has no share for {shorten(absent)}; give one share per product.")
         for label, value in found.items():
             whose = Message(Argument("actual"), f" share of {label!r}")
-            between(whose, value, "what it sells (leave out of the market what sells nothing)")
+            between(whose, value, "once products without sales are left out of the market")
         total, most = sum(found.values()), 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
         if abs(total - most) > 1e-6:
             where = "" if most == 1.0 else ", the share of occasions on which a product is available"

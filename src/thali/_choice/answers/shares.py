@@ -385,7 +385,7 @@ def _amount(price: str, value: Any) -> float:
     number = as_number(as_label(value))
     if number is None:
         raise ArgumentError(
-            f"attributes: the price {price!r} has the value {value!r}, which is not a number; correct it."
+            f"attributes: the price {price!r} has the value {value!r}, which is not a number; use a number."
         )
     return number
 
@@ -404,8 +404,8 @@ def _costs_of(names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any,
         every = [*scheme.levels[name], *map(as_label, own)]
         if unknown := [label for label in labels if label not in every]:
             raise ArgumentError(
-                f"{whose} contain {shorten(unknown)}, which is not a level of"
-                f" {'it' if len(names) == 1 else repr(name)}; remove it.{suggest(unknown[0], every)}"
+                f"{whose} contain {shorten(unknown)}, which is not a level of {name!r}; remove it from the"
+                f" costs.{suggest(unknown[0], every)}"
             )
     found = [as_number(as_label(known[each])) for each in wanted]
     if None in found:
@@ -418,7 +418,7 @@ def _combination(names: Sequence[str], key: Any) -> tuple[str, ...]:
     labels = tuple(map(as_label, key)) if isinstance(key, tuple) else (as_label(key),)
     if len(labels) != len(names):
         raise ArgumentError(
-            f"costs of {' and '.join(map(repr, names))} must be given for combinations of one level of each; got"
-            f" {key!r}."
+            f"costs of {' and '.join(map(repr, names))} must have"
+            f" {'tuples of one level of each attribute' if len(names) > 1 else 'single levels'} as keys; got {key!r}."
         )
     return labels

@@ -104,8 +104,9 @@ def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dic
         if not chooser.is_number(column):
             raise ArgumentError(
                 Argument("change"),
-                f" requires values of {attribute!r} that were not tested and have no coefficient; remove it to use the"
-                " next tested value, or make the attribute linear.",
+                f" requires values of {attribute!r} that were not tested and have no coefficient; remove ",
+                Argument("change"),
+                " to use the next tested value, or make the attribute linear.",
             )
         to = 1.0 + float(change)
         return {label: (now, min(now, now * to), max(now, now * to)) for label, now in known.items()}

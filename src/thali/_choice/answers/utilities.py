@@ -29,7 +29,9 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
             Argument("zero_centred"),
             " applies to the table per respondent; the sample table has both scales. Set ",
             Setting("each_person", True),
-            ", or remove it.",
+            ", or remove ",
+            Argument("zero_centred"),
+            ".",
         )
     asked = by_levels(chooser)
     nothing = _nothing(chooser)

@@ -263,7 +263,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify {shorten(list(map(str, aliased)))}, which is set to 0 in predictions;"
-                " remove an attribute that the others determine."
+                " remove an attribute that the other attributes determine."
             )
         if self._coincide():
             yield EstimateWarning(
@@ -290,8 +290,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         row = self.choice_.loc[self.n_classes_]
         if row["times_found"] == 1 and row["starts"] > 1:
             yield EstimateWarning(
-                f"Only one of {int(row['starts'])} starts reached the best maximum, so there may be a better one; use"
-                " more, such as ",
+                f"Only one of {int(row['starts'])} starts reached the best maximum, so there may be a better maximum;"
+                " use more starts, such as ",
                 Setting("starts", 4 * int(row["starts"])),
                 ", or fewer classes.",
             )

@@ -37,7 +37,8 @@ def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
     if crossed := [name for name, pair in zip(products, coding.crossed, strict=True) if slope in pair]:
         raise ArgumentError(
             setting,
-            f" requires a single slope of {price!r}, which also has {shorten(crossed, 4)}; remove its interactions.",
+            f" requires a single slope of {price!r}, which also has {shorten(crossed, 4)}; remove the interactions of"
+            f" {price!r}.",
         )
     return price
 

@@ -226,7 +226,7 @@ class MultinomialLogit(LogitAnswers, Model):
         if len(aliased := list(self.coef_.index[self.coef_.isna().to_numpy()])):
             yield DataWarning(
                 f"The data do not identify {shorten(list(map(str, aliased)))}, which is set to 0 in predictions;"
-                " remove an attribute that the others determine."
+                " remove an attribute that the other attributes determine."
             )
         if self.unbounded_:
             yield EstimateWarning(

@@ -59,7 +59,7 @@ PRODUCT_CLASSES = ModelSpec(
         MAX_TIME,
         Option(
             "similar",
-            "Minimum overlap of two classes, as sets of products, to merge them in the printed results.",
+            "Merge two classes in the printed results if their overlap, as sets of products, is at least this value.",
             float,
             REPORT,
             default="0.5",

@@ -204,7 +204,7 @@ def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndar
         warn(
             DataWarning(
                 "Some rows are zero in every column of W that has a weight, so the class frequencies of the training"
-                " data are used for them. Choose a larger a to keep all weights."
+                " data are used for these rows. Choose a larger a to keep all weights."
             )
         )
     scores[undefined] = class_count

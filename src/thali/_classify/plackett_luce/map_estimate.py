@@ -32,7 +32,7 @@ def fixed_point(data: Any, weights: np.ndarray, a: float, max_passes: int, toler
         if not (updated.sum(axis=1) > 0.0).all():
             raise DataError(
                 f"With a = {a:g} the update for sparse weights sets all weights of a class to zero at once, because"
-                f" each explains fewer than 1 − a = {1.0 - a:g} rows. Choose a closer to 1, or a = 1."
+                f" each weight explains fewer than 1 − a = {1.0 - a:g} rows. Choose a closer to 1, or a = 1."
             )
         updated /= updated.sum()
         converged = bool(np.abs(updated - weights).max() <= tolerance)

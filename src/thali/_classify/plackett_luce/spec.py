@@ -48,7 +48,7 @@ PLACKETT_LUCE = ModelSpec(
         Option(
             "transform",
             "Transformation of the covariates. exponential: exp(x), exp(-x) of each standardised covariate x, and 1;"
-            " exponential-pairs: also of sums of two; none: non-negative covariates as given.",
+            " exponential-pairs: also of the sum of each pair; none: non-negative covariates as given.",
             default="exponential",
             words={"exponential": "exponential", "exponential-pairs": "exponential-pairs", "none": None},
         ),

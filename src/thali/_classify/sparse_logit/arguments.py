@@ -270,7 +270,12 @@ def prior_of(model: Any) -> Prior:
         )
     if is_horseshoe and model.eta is not None:
         raise ArgumentError(
-            Argument("eta"), " applies to the Laplace prior; with ", Setting("prior", "horseshoe"), " remove it."
+            Argument("eta"),
+            " applies to the Laplace prior; with ",
+            Setting("prior", "horseshoe"),
+            " remove ",
+            Argument("eta"),
+            ".",
         )
     if model.method == "map" and model.eta is None:
         raise ArgumentError(

@@ -34,7 +34,10 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
         refuse_blocks(model.method, (*NORMAL, "map"))
     if model.class_weight is not None:
         raise ArgumentError(
-            Argument("class_weight"), " does not support a Dask array X; remove it, or pass X.compute()."
+            Argument("class_weight"),
+            " does not support a Dask array X; remove ",
+            Argument("class_weight"),
+            ", or pass X.compute().",
         )
     run = model._run()
     seen = see(X, y, sample_weight, type(model).__name__)

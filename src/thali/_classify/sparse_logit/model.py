@@ -340,7 +340,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
 
     def _answers(self) -> Facts:
         left_out = int((~self._standard_.varies).sum())
-        of = f"{self.n_features_in_ - left_out:,} of {self.n_features_in_:,}; the others are constant"
+        of = f"{self.n_features_in_ - left_out:,} of {self.n_features_in_:,}; the other covariates are constant"
         return *super()._answers(), *((("covariates", of),) if left_out else ())
 
     def quantities(self) -> dict[str, np.ndarray]:

@@ -208,13 +208,15 @@ def flaw_of(state: State, problem: Problem) -> str:
     whole, people = state.whole, problem.n_people
     classes, top, present = int(whole[CLASSES]), int(whole[TOP]), int(whole[PRESENT])
     if whole[VISITED] or whole[PENDING] != -1:
-        return f"it was written in the middle of a sweep, when {whole[VISITED]} of {present} people had been visited"
+        return (
+            f"it was saved in the middle of a sweep, after {whole[VISITED]} of {present} respondents had been updated"
+        )
     if state.counts.shape != (len(MOVES), 2):
-        return "it is of a version with other moves"
+        return "a version of thali with a different sampler wrote it"
     if not (
         np.isfinite(state.real).all() and state.real[A] > 0 < state.real[CONCENTRATION] and 0 <= state.real[SIGMA] <= 1
     ):
-        return "a, sigma and alpha are not what they may be"
+        return "a, sigma or alpha is out of range"
     rows, table = state.features.slots[:top].tolist(), state.classes[:classes]
     used = [f for f, row in enumerate(rows) if row[PERSON] >= 0]
     try:
@@ -222,7 +224,7 @@ def flaw_of(state: State, problem: Problem) -> str:
         owned = [_follow(rows, first, NEXT_OWNED, LAST_OWNED) for first in state.features.people[:, 0].tolist()]
         free = _follow(rows, int(whole[FREE]), NEXT_OWNER, None)
     except (IndexError, ValueError):
-        return "its lists of features lead nowhere or in a circle"
+        return "its lists of features are broken or circular"
     is_sound = (
         0 <= present <= people
         and not any(owned[present:])
@@ -235,7 +237,7 @@ def flaw_of(state: State, problem: Problem) -> str:
         and sorted([*used, *free]) == list(range(top))
         and len(free) == whole[HOLES]
     )
-    return "" if is_sound else "its lists of the owners of classes contradict each other"
+    return "" if is_sound else "its lists of the respondents who use each class contradict each other"
 
 
 def _follow(rows: list[list[int]], first: int, following: int, previous: int | None) -> list[int]:
@@ -243,7 +245,7 @@ def _follow(rows: list[list[int]], first: int, following: int, previous: int | N
     found, at, before = [], first, -1
     while at >= 0:
         if len(found) > len(rows) or (previous is not None and rows[at][previous] != before):
-            raise ValueError("a list that does not end, or does not lead back")
+            raise ValueError("a list is endless or broken")
         found.append(at)
         at, before = rows[at][following], at
     return found

@@ -72,7 +72,7 @@ class ClassChooser(Chooser):
                 Argument("scale"),
                 " or ",
                 Argument("actual"),
-                ". Remove them, or fit a logit.",
+                ". Remove these arguments, or fit a logit.",
             )
         return share_draws(self.draws, [_codes(cells) for cells in markets], weights, cores, random_seed)
 

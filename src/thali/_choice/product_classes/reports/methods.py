@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from .chooser import ClassChooser
 
 _STUCK = (
-    "the chains stay in different sets of classes, and longer runs help only slowly. Predictions average over the "
-    "chains, but do not rely on single classes; use "
+    "the chains stay in different sets of classes, and longer runs help only slowly. Predictions average over the"
+    " chains and can be used, but do not rely on single classes; use "
 )
 
 
