@@ -86,7 +86,7 @@ def test_a_reproduction_goes_on_from_its_job(run, refused, folder, monkeypatch):
     assert run(*words, "--full").code == 0 and computed == 2 * list("abc")  # another job
     error = refused(*words, "--small", "--seed", 2)
     assert computed == 2 * list("abc")
-    assert error.endswith("was begun with another seed; choose another folder, or give --overwrite.\n")
+    assert error.endswith("was started with another seed; choose another folder, or give --overwrite.\n")
     again = run(*words, "--small", "--seed", 2, "--overwrite")
     assert again.code == 0 and again.out != first.out and computed == 3 * list("abc")
 
@@ -129,7 +129,7 @@ def test_all_is_reproduced_as_one_job_that_goes_on(run, done, refused, folder, c
     (folder / "results" / "first.txt").unlink()
     done(*words)
     assert computed[4:] == ["first", "third"] and "black" in (folder / "results" / "third.txt").read_text()
-    assert "was begun with" in refused(*words, "--small") and "another seed" in refused(*words, "--seed", 2)
+    assert "was started with" in refused(*words, "--small") and "another seed" in refused(*words, "--seed", 2)
     done(*words, "--seed", 2, "--overwrite")
     assert computed[6:] == ["first", "second", "third"]
 

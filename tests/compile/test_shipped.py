@@ -197,7 +197,7 @@ def test_the_command_line_builds_and_warms(tmp_path, monkeypatch, run):
     ]
     for word, said in (
         ("hb2", "MODEL must be elimination-by-aspects, "),
-        ("davidson", "not a model: use thali test"),
+        ("davidson", "is a test, not a model; use thali test"),
     ):
         refused = run("cache", "warm", word)
         assert refused.code == 2 and said in refused.err and "--model" not in refused.err

@@ -136,7 +136,7 @@ def test_a_table_with_ties_at_the_command_line(run, tmp_path, few_replicates):
     said(done.err, "--ties")
     for more in ((), ("--ties", "davidson")):
         done = run(*fit, *more, "--print", "all")
-        assert done.code == 0 and "Ties: nu " in done.out and "outcomes of pairs" in done.out
+        assert done.code == 0 and "Tie parameter nu: " in done.out and "Pair outcomes" in done.out
     for command in (fit, test):
         done = run(*command, "--ties", "drop")
         assert done.code == 0 and "; 3 ties dropped" in done.err and "ties by 'ties'" in done.err

@@ -1,7 +1,7 @@
 """Limits that files and tables of some bytes reach: the one place where a test lowers one."""
 
 from thali import _source
-from thali._reading import cells, counting, table
+from thali._reading import cells, counting, json_rows, table
 
 LIMITS = {
     "bytes of a pipe": (_source, "MAX_PIPED"),
@@ -11,6 +11,7 @@ LIMITS = {
     "cells of a byte of Parquet": (table, "MAX_TIMES"),
     "bytes of Parquet": (table, "MAX_BYTES"),
     "cells of a text": (cells, "MAX_CELLS"),
+    "cells of JSON": (json_rows, "MAX_CELLS"),
     "bytes read at once": (counting, "LARGE"),
     "rows of a batch": (counting, "BATCH"),
     "bytes of a batch": (counting, "BLOCK"),

@@ -150,7 +150,7 @@ def test_circular_triads_refuse():
     for data, arguments, kind, sentence in [
         ([[0, 1], [0, 0]], {}, DataError, "least three options; got 2"),
         (np.triu(np.ones((12, 12)), 1), {"test": "exact"}, ArgumentError, "limited to 11 options; got 12"),
-        (np.triu(np.ones((4, 4)), 1), {"test": "asymptotic"}, ArgumentError, "needs 5 options or more"),
+        (np.triu(np.ones((4, 4)), 1), {"test": "asymptotic"}, ArgumentError, "requires at least 5 options"),
         (np.triu(np.ones((4, 4)), 1), {"test": "guess"}, ArgumentError, "test must be one of"),
         (np.eye(4, k=1), {}, DataError, "every pair compared, and '0' was never compared with '2'"),
         ([], {}, DataError, "no judges"),
@@ -225,7 +225,7 @@ def test_agreement_refuses(celebrities):
     for data, test, sentence in [
         (np.array([[0, 2], [0, 0]]), "asymptotic", "three judges"),
         (np.array([[0, 1], [0, 0]]), "asymptotic", "judged by at least two judges"),
-        (celebrities, "exact", "goes up to 200,000 pairs of judges"),
+        (celebrities, "exact", "limited to 200,000 pairs of judges"),
         (th.paired.half_wins([[0, 3], [1, 0]], [[0, 1], [1, 0]]), "asymptotic", "whole counts"),
     ]:
         with pytest.raises(DataError, match=sentence):
@@ -275,7 +275,7 @@ def test_designs_take_labels_and_refuse():
     for options, sentence in [(2, "three options; got 2"), ("tea", "number of options or a list of labels")]:
         with pytest.raises(ArgumentError, match=sentence):
             th.paired.pair_design(options)
-    with refused(DataError, "must all differ"):
+    with refused(DataError, "must be unique"):
         th.paired.pair_design(["tea", "tea", "milk"])
 
 

@@ -99,20 +99,20 @@ def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
 
 
 OTHERS = {
-    "other data": (["compare", "other.csv", *COMPARE[2:], "--out", "results"], "was begun with other data"),
+    "other data": (["compare", "other.csv", *COMPARE[2:], "--out", "results"], "was started with other data"),
     "draws": (
         [*COMPARE, "--draws", "50", "--out", "results"],
-        "was begun with --draws 40, and this comparison has --draws 50",
+        "was started with --draws 40, but this comparison has --draws 50",
     ),
     "parameter": (
         [*COMPARE, "--lapse", "0.1", "--out", "results"],
-        "was begun with no --lapse of 'unique', and this comparison has --lapse 0.1",
+        "was started with no --lapse of 'unique', but this comparison has --lapse 0.1",
     ),
     "models": (
         ["compare", "tea.csv", "--models", "unique", *QUICK, "--out", "results"],
-        "was begun with the model '2', which this comparison has not",
+        "was started with the model '2', which this comparison does not have",
     ),
-    "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was begun with another seed"),
+    "seed": ([*COMPARE, "--seed", "4", "--out", "results"], "was started with another seed"),
     "a fit": (
         ["fit", "tea.csv", *QUICK, "--out", "results"],
         "is a comparison, not a fit",
