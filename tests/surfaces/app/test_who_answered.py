@@ -59,7 +59,8 @@ def test_a_covariate_that_cannot_be_used_is_asked_for_again(client, children_her
 def test_who_answered_is_asked_where_a_column_repeats_so(client, children_here):
     address = client.drop("klasse.csv", trials("Kürzel"))
     page = client.page(address)
-    asked = "Does the column “Kürzel” identify respondents? The column contains S00, S01, S02 and so on, each in several rows."
+    cells = "The column contains S00, S01, S02 and so on, each in several rows."
+    asked = f"Does the column “Kürzel” identify respondents? {cells}"
     assert asked in Page(page).text and "people" not in Page(page).text.partition("Does column")[0]
     questions = client.page(f"{address}/ask")
     assert offered(questions, "group") == [] and offered(questions, "covariate") == ["order", "lauter"]
