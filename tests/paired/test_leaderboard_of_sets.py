@@ -256,7 +256,8 @@ def test_an_identifier_belongs_to_an_answer_of_several_rows(kind):
 def test_an_answer_is_known_or_not():
     frame = identified(ROWS).assign(row=range(4 * len(ROWS)))
     board = th.leaderboard(frame[:402], id="row", **QUIET)
-    assert "2 answers whose identifier" in board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET).note
+    new = board.update(frame[392:400].pipe(lambda t: pd.concat([t, frame[404:]])), **QUIET)
+    assert "2 answers whose identifier" in new.note
     with refused(DataError, "rows 0", "2 belong", "'row'", "row 0"):
         board.update(frame[400:].reset_index(drop=True), **QUIET)
 

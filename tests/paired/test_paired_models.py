@@ -483,7 +483,7 @@ def test_simulation():
         th.paired.simulate(halves)
     with refused(DataError, "integer counts"):
         th.paired.parametric_bootstrap(halves)
-    with refused(ArgumentError, "needs EliminationByAspects fitted"):
+    with refused(ArgumentError, "requires EliminationByAspects fitted"):
         th.paired.parametric_bootstrap(table)
 
 
