@@ -55,7 +55,7 @@ def test_tables_of_people(model):
     assert people[["P(1)", "P(2)"]].sum(axis=1).to_numpy() == pytest.approx(1.0)
     assert people["probability"].to_numpy() == pytest.approx(people[["P(1)", "P(2)"]].max(axis=1).to_numpy())
     assert people.loc["p0", "latent_class"] == people.loc["p2", "latent_class"] != people.loc["p1", "latent_class"]
-    assert "largest class, the second largest, ... of each draw" in model.findings()["latent_classes"].notes[-1]
+    assert "largest class, the second largest, ... in each draw" in model.findings()["latent_classes"].notes[-1]
 
 
 def of_counts(*counts, people=40, kinds=2):

@@ -268,7 +268,7 @@ def test_an_option_that_stands_for_none_is_found_in_scores_and_reach():
     for key in ("option_scores", "segment_scores"):
         assert f"anchor {OPTIONS[1]} scores 100." in found[key].sentence
         assert found[key].title.endswith(f"({OPTIONS[1]} = 100)") and "above_none" in found[key].table
-        assert f"as good as the anchor {OPTIONS[1]}; above_none is" in found[key].notes[0]
+        assert f"as good as the anchor {OPTIONS[1]}; the column above_none is" in found[key].notes[0]
     assert "reach" not in found  # of the three others there is one set
     assert "option_scores" in of_people(compared(), UNIQUE).findings(none=OPTIONS[1])
 

@@ -169,7 +169,7 @@ def test_sentences(data):
     sentence = sentences(table)
     says(sentence[0], "predicts better than sure", "difference", "SE")
     says(sentence[1], "12 respondents")
-    says(sentence[2], "0", "half and wrong")
+    says(sentence[2], "0", "'half' and 'wrong'")
     says(sentence[3], "-1.1", "half predicts the")
     zeros = int((data.chosen != 0).sum())
     assert sentence[-1] == f"wrong assigned probability 0 to {zeros} of the 96 observed choices."

@@ -139,7 +139,7 @@ def test_a_table_with_ties_at_the_command_line(run, tmp_path, few_replicates):
         assert done.code == 0 and "Tie parameter nu: " in done.out and "Pair outcomes" in done.out
     for command in (fit, test):
         done = run(*command, "--ties", "drop")
-        assert done.code == 0 and "; 3 ties dropped" in done.err and "ties by 'ties'" in done.err
+        assert done.code == 0 and "; 3 ties dropped" in done.err and "ties in 'ties'" in done.err
     said(run(*test, "--ties", "davidson").err, "--ties", "got 'davidson'")
     said(run(*fit, "--ties", "win").err, "--ties", "got 'win'")
     said(run(*fit, "--ties", "half").err, "3 ties")

@@ -195,7 +195,7 @@ def test_new_people_are_predicted_by_their_columns():
     for wrong, sentence in (
         (
             {"age": "old", "sex": "w"},
-            "Column 'age' of new respondents contains 'old', but the fitted respondents have numbers",
+            "Column 'age' was numeric in the fitted data, but contains 'old' for the new respondents",
         ),
         ({"age": None, "sex": "w"}, "Column 'age' of new respondents is missing in 30 rows"),
     ):

@@ -167,7 +167,7 @@ def test_bad_arguments(data, asked, facts):
 
 def test_constants_need_labels():
     data = th.ChoiceExperiment.from_frame(simulated(people=3).drop(columns="alt"))
-    with refused(ArgumentError, "column with `alternative`"):
+    with refused(ArgumentError, "name it with `alternative`"):
         th.MultinomialLogit(constants=True).fit(data)
 
 
