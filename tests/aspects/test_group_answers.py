@@ -200,7 +200,7 @@ def test_what_is_refused(settings, said, data):
 def test_weights_are_for_groups(data):
     with refused(DataError, "people=Groups()"):
         th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)
-    with refused(ArgumentError, "the means of all groups"):
+    with refused(ArgumentError, "their average"):
         th.AdditiveClustering(people=th.people.Groups("common")).fit({"a": th.datasets.numbers()}, **RUN)
 
 

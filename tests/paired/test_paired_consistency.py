@@ -151,10 +151,10 @@ def test_circular_triads_refuse():
         ([[0, 1], [0, 0]], {}, DataError, "least three options; got 2"),
         (np.triu(np.ones((12, 12)), 1), {"test": "exact"}, ArgumentError, "limited to 11 options; got 12"),
         (np.triu(np.ones((4, 4)), 1), {"test": "asymptotic"}, ArgumentError, "requires at least 5 options"),
-        (np.triu(np.ones((4, 4)), 1), {"test": "guess"}, ArgumentError, "test must be one of"),
-        (np.eye(4, k=1), {}, DataError, "every pair compared, and '0' was never compared with '2'"),
+        (np.triu(np.ones((4, 4)), 1), {"test": "guess"}, ArgumentError, "`test` must be one of"),
+        (np.eye(4, k=1), {}, DataError, "every pair compared, but '0' was never compared with '2'"),
         ([], {}, DataError, "no judges"),
-        ("table", {}, DataError, "This needs PairedComparisons"),
+        ("table", {}, DataError, "This requires PairedComparisons"),
     ]:
         with pytest.raises(kind, match=sentence):
             th.paired.circular_triads(data, **arguments)
@@ -226,7 +226,7 @@ def test_agreement_refuses(celebrities):
         (np.array([[0, 2], [0, 0]]), "asymptotic", "three judges"),
         (np.array([[0, 1], [0, 0]]), "asymptotic", "judged by at least two judges"),
         (celebrities, "exact", "limited to 200,000 pairs of judges"),
-        (th.paired.half_wins([[0, 3], [1, 0]], [[0, 1], [1, 0]]), "asymptotic", "whole counts"),
+        (th.paired.half_wins([[0, 3], [1, 0]], [[0, 1], [1, 0]]), "asymptotic", "integer counts"),
     ]:
         with pytest.raises(DataError, match=sentence):
             th.paired.agreement(data, test=test)

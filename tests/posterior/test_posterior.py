@@ -347,7 +347,7 @@ HOSTILE = {
     "never written": "was never written",
     "half written": "was never written",
     "an attribute of texts": "has 65 parts",
-    "one text often": "texts are longer than the file",
+    "one text often": "are longer than the file",
     "objects": "contains neither numbers nor text",
     "references": "contains neither numbers nor text",
     "opaque": "contains neither numbers nor text",

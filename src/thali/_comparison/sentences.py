@@ -34,7 +34,7 @@ def sentences(table: "pandas.DataFrame") -> list[str]:
     >>> data = th.datasets.celebrities().subset(["LBJ", "HW", "JU", "CY", "BB"])
     >>> table = th.compare(models, data, draws=100, tune=100, thin=1, cores=1, random_seed=1, progressbar=False)
     >>> print(sentences(table)[1])
-    Established by 10 pairs: BTL predicts better than even (by 11.26, standard error 2.45).
+    Established differences (10 pairs): 'BTL' predicts better than 'even' (by 11.26, standard error 2.45).
     """
     if not {"scorer", "best", "part", "unit"} <= set(table.attrs):
         raise ArgumentError(

@@ -533,7 +533,7 @@ TARGET = Option(
 # the answer
 FOLDS = Option(
     "folds",
-    "Number of cross-validation folds (0: none), the same for all models with the same --seed.",
+    "Number of cross-validation folds (0: none). Models with the same --seed have the same folds.",
     int,
     REPORT,
     default="5",

@@ -204,8 +204,8 @@ def whole(data: PairedComparisons, what: str) -> None:
     total = data.wins + data.losses
     if not all(np.array_equal(array, np.floor(array)) for array in (data.wins, total)):
         raise DataError(
-            f"{what} requires integer counts, but these {plural(data.n_pairs, 'pair')} have fractional counts; round"
-            " the counts or use another test."
+            f"{what} requires integer counts, but the counts of {plural(data.n_pairs, 'pair')} include fractional ones;"
+            " round the counts or use another test."
         )
 
 

@@ -107,7 +107,7 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
     >>> bool(convergence), str(convergence).split(":")[0]
     (False, 'The 4 chains do not agree yet')
     >>> str(convergence).split("; ")[1]
-    'refit with `draws=11000` (now 1000) and increase `tune` likewise.'
+    'refit with `draws=11000` (now 1000) and increase `tune` in proportion.'
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(

@@ -97,7 +97,7 @@ def test_where_there_are_no_latent_aspects_none_are_counted(run, fake):
 
 @pytest.mark.fit  # for its time
 def test_it_says_which_aspects_the_data_cannot_tell(run, fake):
-    note = "Not identified by choices: aspects shared by all options"
+    note = "Choices do not identify aspects shared by all options"
     fake.common = ((0, 1, 2),)
     assert note in run("fit", "tea.csv", "--print", "all").out
     fake.beside = 0

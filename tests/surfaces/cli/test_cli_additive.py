@@ -155,7 +155,7 @@ def test_features_from_tables_and_trees(run, fake, folder):
     result = run("fit", "alike.csv", "--tree", "groups.csv", "--leaf-length", 0.3, "--draws", 50, "--print", "all")
     assert isinstance(fake.asked["features"], thali.Tree)
     assert re.search(r"clade hot +tea, coffee$", result.out, re.MULTILINE)
-    assert re.search(r"^Of 1\.\d+ features .* not all objects, .* 0\.\d+ cut across it\.$", result.out, re.M)
+    assert re.search(r"^Of 1\.\d+ features .* not all objects, .* 0\.\d+ cut across the tree\.$", result.out, re.M)
 
 
 @pytest.mark.fit

@@ -130,7 +130,7 @@ def test_fit_takes_groups_or_newick(run, folder):
     by_newick = run("fit", "tea.csv", "--tree", "tree.nwk", *WHOLE)
     assert by_groups.code == by_newick.code == 0
     assert by_groups.out == by_newick.out
-    assert "clade beans" in by_groups.out and "cut across it" in by_groups.out
+    assert "clade beans" in by_groups.out and "cut across the tree" in by_groups.out
 
 
 BAD_TREES = {

@@ -106,7 +106,7 @@ def test_the_report(run, fake):
         )
     assert (shown["rules"] > 1).any()
     rest, others = table["importance"].sum() - shown["importance"].sum(), table.attrs["classes"] - len(shown)
-    assert f"{others} of {table.attrs['classes']} product classes" in out and f"have {rest:.3f} of the" in out
+    assert f"{others} of the {table.attrs['classes']} product classes" in out and f"account for {rest:.3f} of" in out
     assert out.index("Probability that one level is") < out.index("Product classes found by most chains")
     effect = model.level_effects().set_index(["attribute", "level", "over"]).loc[("price", "100", "250")]
     line = re.search(r"^price +100 over 250 +(.*)$", out, re.MULTILINE)[1]

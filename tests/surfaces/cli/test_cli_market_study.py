@@ -301,7 +301,8 @@ def test_tasks_held_out_are_left_out_and_predicted(done, refused):
     parts = [th.ChoiceExperiment.from_frame(every[(every["task"] == 1) == is_held]) for is_held in (False, True)]
     scores = th.MultinomialLogit(linear="price").fit(parts[0]).holdouts(parts[1])
     assert (
-        f"log score {scores.attrs['log_score']:.3f} per choice" in result.out and "held out by task == 1" in result.err
+        f"log score {scores.attrs['log_score']:.3f} per choice" in result.out
+        and "held out where task == 1" in result.err
     )
     np.testing.assert_allclose(pd.read_csv("found/holdouts.csv")["predicted"], scores["predicted"])
     assert "selects no rows" in refused("fit", "sim.csv", "--model", "MNL", "--holdouts", "task == 99")

@@ -36,7 +36,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     for sentence in (
         "Number of features that affect the answers",
         f"(--link {link}).\nLapse rate (probability of a random choice): 0.05, fixed.",
-        "Pairs, most similar first",
+        "Pairs, from most to least similar",
     ):
         assert sentence in result.out
     says(result.err, "'odd'", "4 objects", "4 sets", "3 pairs", "4 answers")

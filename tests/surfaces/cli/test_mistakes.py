@@ -358,7 +358,7 @@ MISTAKES = [
         "a line of words",
         "cams.csv --model MNL --linear size",
         lambda: th.MultinomialLogit(linear=["size"]).fit(cams()),
-        "is not a number; remove it",
+        "is not a number; remove 'size'",
     ),
     ("no draws of people", f"{HB} --draws 0", lambda: hb(draws=0), ">= 1; got 0"),
     ("no chains of people", f"{HB} --chains 0", lambda: hb(chains=0), ">= 1; got 0"),

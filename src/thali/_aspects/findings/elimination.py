@@ -123,7 +123,7 @@ def best_sentence(table: Any) -> str:
     return str(phrase(ENGLISH, "ranks.open", named=named))
 
 
-@finding("unique_weights", "Unique weights", ON_SCREEN)
+@finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
 def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding:
     """The weight of what each option has alone."""
     table = model.unique_weights(settings.ci)

@@ -215,7 +215,7 @@ def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     if weights == COMMON and not groups.add_up:
         raise ArgumentError(
             Setting("people", Groups(COMMON)),
-            " requires counts; for similarities, fit the means of all groups (Similarities.from_respondents).",
+            " requires counts; for similarities, fit their average (Similarities.from_respondents).",
         )
     return groups.pooled() if weights == COMMON else groups
 

@@ -316,7 +316,7 @@ class Similarities(Judged):
         --------
         >>> people = [[[1, 0.8], [0.8, 1]], [[1, 0.6], [0.6, 1]]]
         >>> Similarities.from_respondents(people)
-        Similarities(2 objects, 1 similarity of 2 judgements, sigma 0.141)
+        Similarities(2 objects, 1 similarity based on 2 judgements, sigma 0.141)
         """
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error", "deviation"))
