@@ -282,8 +282,7 @@ class _Work:
             EstimateWarning(
                 Setting("max_time", self.run.max_time),
                 f" is half over, but the chains are still warming up: they restart with {tune:,} warm-up states"
-                " instead of"
-                f" {self.run.tune:,}. Allow more time for better results.",
+                f" instead of {self.run.tune:,}. Allow more time for better results.",
             )
         )
         progress.note("warm-up takes too long: restarting with a shorter warm-up")

@@ -53,10 +53,11 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         )
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
-    if unsure := [
-        "{" + ", ".join(map(str, row["members"])) + "}" for row in features.to_dict("records") if not row["converged"]
-    ]:
-        named = [*unsure[:_NAMED], *([plural(len(unsure) - _NAMED, "other set")] if len(unsure) > _NAMED else [])]
+    disputed = [row["members"] for row in features.to_dict("records") if not row["converged"]]
+    if disputed:
+        named = ["{" + ", ".join(map(str, members)) + "}" for members in disputed[:_NAMED]]
+        if len(disputed) > _NAMED:
+            named.append(plural(len(disputed) - _NAMED, "other set"))
         notes += (phrase(ENGLISH, "features.not_agreed", members=listed(named)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
     found = most_probable(features, word, len(labels), is_given)
@@ -81,19 +82,22 @@ def _notes_of_none(is_given: bool, word: str) -> tuple[Any, ...]:
 
 def next_steps(word: str) -> Message:
     """What to do next where no feature is worth naming."""
-    of_aspects = (
-        "; check whether a model with one worth per option predicts as well (",
-        InPython("th.compare", "thali compare"),
-        ")",
-    )
-    given = InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s"))
-    first = (
+    comparison: tuple[Any, ...] = ()
+    if word == "aspect":
+        comparison = (
+            "; check whether a model with one worth per option predicts as well (",
+            InPython("th.compare", "thali compare"),
+            ")",
+        )
+    return Message(
         f"Specify the {word}s that you expect (",
-        given,
+        InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s")),
         ")",
-        *(of_aspects if word == "aspect" else ()),
+        *comparison,
+        f"; merge near-duplicate {word}s (",
+        Setting("similar", 0.8),
+        ").",
     )
-    return Message(*first, f"; merge near-duplicate {word}s (", Setting("similar", 0.8), ").")
 
 
 def _brief(features: "pandas.DataFrame", model: Any, word: str, is_given: bool) -> Brief:

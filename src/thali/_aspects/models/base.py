@@ -307,7 +307,7 @@ class LatentFeatures(RunByChains):
         NotFittedError
             Before `fit`.
         ArgumentError
-            If min_probability or similar is out of its range.
+            If min_probability, similar or ci is out of its range.
         """
         from ..answers.features import owners_drawn, place_in_tree
 
