@@ -47,7 +47,7 @@ from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._aspects.maximum_likelihood.maximum import highest
-from thali._aspects.maximum_likelihood.problem import Problem, patterns
+from thali._aspects.maximum_likelihood.problem import PairProblem, patterns
 from thali._data.pairs import PairedComparisons
 
 
@@ -97,7 +97,7 @@ def nested(options: int, n: int, rounds: int) -> None:
     for _ in range(rounds):
         for test, p in enumerate((w[first] / (w[first] + w[second]), np.full(2 * pairs, 0.5))):
             wins = rng.binomial(n, p).astype(float)
-            pose = Problem(wins, n - wins, own, other, np.zeros((2 * pairs, 0)), 0.0)
+            pose = PairProblem(wins, n - wins, own, other, np.zeros((2 * pairs, 0)), 0.0)
             top = highest(pose, equal, np.zeros(0))
             if test == 0:
                 gain, df = highest(pose._replace(extra=order), equal, np.zeros(1)) - top, 1

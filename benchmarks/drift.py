@@ -23,7 +23,7 @@ from scipy.special import expit
 
 from thali._aspects.worths.laplace import Marginal
 from thali._data.pairs import PairedComparisons
-from thali._paired.worths import Asked, posed
+from thali._paired.worths import WorthsRequest, posed
 
 FIRST, SCALE = 5, 173.7178  # periods that are seen before the first prediction; points of a unit of Glicko-2
 
@@ -45,7 +45,7 @@ def of_posterior(seen: pd.DataFrame, new: pd.DataFrame, in_time: bool) -> np.nda
     frame = seen.assign(chosen=np.where(seen["won"], seen["first"], seen["second"]))
     columns = {"date": "t"} if in_time else {}
     data = PairedComparisons.from_trials(frame, first="first", second="second", chosen="chosen", **columns)
-    density = posed(data, Asked(period="t" if in_time else None), 0.0).density
+    density = posed(data, WorthsRequest(period="t" if in_time else None), 0.0).density
     rng = np.random.default_rng(1)
     points, spreads = Marginal(density).draws(rng, 1000)
     worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)[-1]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import defaults
 import numpy as np
 
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 
 
 class Caught(Exception):
@@ -66,7 +66,7 @@ def measured(name: str, place: int, seconds: float = 3.0) -> Sweeps:
         step = max(1, int(0.05 * (chain.sweeps - first) / max(time.process_time() - begin, 1e-9)))
     taken = (time.process_time() - half) / (chain.sweeps - sweep_of_half)
     forecast = sampling.forecast.sweep
-    if isinstance(chain, Chain):  # of which levels that are still to come are forecast, and not there yet
+    if isinstance(chain, FeatureChain):  # of which levels that are still to come are forecast, and not there yet
         forecast *= len(chain.task.temperatures) / chain.task.levels()
     return Sweeps(forecast, taken)
 

@@ -20,7 +20,7 @@ from scipy.stats import spearmanr
 from thali._aspects.worths.chains import run
 from thali._aspects.worths.laplace import Marginal
 from thali._data.pairs import PairedComparisons
-from thali._paired.worths import Asked, posed
+from thali._paired.worths import WorthsRequest, posed
 
 
 def simulated(rng: np.random.Generator, worth: np.ndarray, log_d: np.ndarray, each: int) -> pd.DataFrame:
@@ -56,7 +56,9 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
             data = PairedComparisons.from_trials(
                 simulated(rng, worth, log_d, each), respondent="judge", labels=range(n)
             )
-            judged, plain = (posed(data, Asked(judges=with_judges), 0.0).density for with_judges in (True, False))
+            judged, plain = (
+                posed(data, WorthsRequest(judges=with_judges), 0.0).density for with_judges in (True, False)
+            )
             order = [int(name) for name in data.respondents]
             points, spreads = (marginal := Marginal(judged)).draws(np.random.default_rng(1), 4000)
             without, _ = Marginal(plain).draws(np.random.default_rng(1), 4000)

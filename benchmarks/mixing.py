@@ -172,7 +172,7 @@ from many_objects import MEASURED, TABLES, r_hats
 import thali as th
 from thali._aspects.draws.columns import columns_of
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.samplers.chains import Chain, chains_of
+from thali._aspects.samplers.chains import FeatureChain, chains_of
 from thali._aspects.samplers.tempering import swap_rates
 from thali._inference.warn import without_warnings
 from thali._model import bound
@@ -184,7 +184,7 @@ FIRST = 100  # draws at which it is looked at first
 class Trips:
     """Which replicas of a chain came from the hottest level, and how often one has reached temperature 1 since."""
 
-    def __init__(self, chain: Chain) -> None:
+    def __init__(self, chain: FeatureChain) -> None:
         self.chain, self.done = chain, 0
         self.from_hot = np.zeros(chain.ladder.beta.size, bool)
 

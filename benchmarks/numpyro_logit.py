@@ -37,7 +37,7 @@ import numpyro.distributions as dist
 from numpyro.infer import NUTS
 from yields import columns, mean_and_error, worst_ess, worst_rhat
 
-from thali._classify.sparse_logit.chain import Chain, Prior, problem_of
+from thali._classify.sparse_logit.chain import CoefficientChain, CoefficientPrior, problem_of
 
 numpyro.enable_x64()
 
@@ -111,11 +111,11 @@ def run_numpyro(X, codes, classes, chains, warm_up, draws):
 
 
 def run_thali(X, codes, classes, chains, tune, draws, thin):
-    problem = problem_of(X, codes, classes, classes - 1, Prior(None, 1.0, 1.0, True), trajectories=2)
-    Chain(problem, None, np.random.default_rng(0), 1, 1, 1).run_to(1)  # compiles
+    problem = problem_of(X, codes, classes, classes - 1, CoefficientPrior(None, 1.0, 1.0, True), trajectories=2)
+    CoefficientChain(problem, None, np.random.default_rng(0), 1, 1, 1).run_to(1)  # compiles
     found, spent = [], 0.0
     for seed in range(chains):
-        chain = Chain(problem, None, np.random.default_rng([1, seed]), draws, tune, thin)
+        chain = CoefficientChain(problem, None, np.random.default_rng([1, seed]), draws, tune, thin)
         chain.run_to(tune * thin)
         begin = time.process_time()
         chain.run_to(chain.total)

@@ -49,10 +49,10 @@ import numpy as np
 from published import published_plackett_luce
 from yields import columns, worst_ess, worst_rhat
 
-from thali._classify.plackett_luce.design import Design
-from thali._classify.plackett_luce.gibbs import Chain, settings_of
+from thali._classify.plackett_luce.design import PlackettLuceDesign
+from thali._classify.plackett_luce.gibbs import WeightChain, settings_of
 from thali._classify.plackett_luce.map_estimate import fit_map
-from thali._classify.plackett_luce.row_sums import Rows
+from thali._classify.plackett_luce.row_sums import CovariateRows
 from thali._classify.plackett_luce.state import class_rows
 
 NAMES = ("iris", "wine", "heart", "pima", "german_numeric")
@@ -77,7 +77,7 @@ def simulated(n: int, classes: int, standardize: bool = True):
 
 
 def matrix(X, standardize: bool = True):
-    return Design.fit(X, [f"x{j}" for j in range(X.shape[1])], standardize=standardize).apply(X)
+    return PlackettLuceDesign.fit(X, [f"x{j}" for j in range(X.shape[1])], standardize=standardize).apply(X)
 
 
 def problems(folder, names):
@@ -131,14 +131,14 @@ def sweeps(sizes, repeats: int) -> None:
     for n in sizes:
         W, codes = simulated(n, 3)
         weights = np.full((3, 27), 1.0 / 81)
-        rows = Rows(W, codes, 3, threads=1)
+        rows = CovariateRows(W, codes, 3, threads=1)
         fused = cpu_seconds(lambda rows=rows, w=weights: rows.statistics(w, w.sum(axis=0)), repeats)
         plain = cpu_seconds(partial(plain_sums, W, codes, weights), repeats)
         found, expected = rows.statistics(weights, weights.sum(axis=0)), plain_sums(W, codes, weights)
         assert np.isclose(found.log_likelihood, expected[0]) and np.allclose(found.R, expected[1])
 
         settings = replace(settings_of(W.size, 1.0, A_RANGE, 1.0, 1, 10**6, 1, 1), **PUBLISHED)
-        chain = Chain(settings, class_rows(W, codes, 3), 3, np.random.default_rng(1))
+        chain = WeightChain(settings, class_rows(W, codes, 3), 3, np.random.default_rng(1))
         gibbs = cpu_seconds(lambda chain=chain: chain.run_to(chain.sweeps + 1), repeats)
         rng = np.random.default_rng(1)
         slow = cpu_seconds(partial(plain_sweep, W, codes, weights, rng), repeats)
@@ -152,7 +152,7 @@ def sweeps(sizes, repeats: int) -> None:
 # 2. the maximum -------------------------------------------------------------------------------------------
 
 
-def em_passes(rows: Rows, a: float, objective: float, most: int = 20_000) -> int | None:
+def em_passes(rows: CovariateRows, a: float, objective: float, most: int = 20_000) -> int | None:
     """Passes of the published EM until its objective is within 1e-8 of a maximum; None: not within so many."""
     weights = np.full((rows.n_classes, rows.p), 1.0 / (rows.n_classes * rows.p))
     for done in range(1, most + 1):
@@ -171,7 +171,7 @@ def maxima(folder, most: int) -> None:
         classes = codes.max() + 1
         for a in (1.1, 1.0):
             fit = fit_map(W, codes, classes, a)
-            passes = em_passes(Rows(W, codes, classes, threads=1), a, fit.objective, most)
+            passes = em_passes(CovariateRows(W, codes, classes, threads=1), a, fit.objective, most)
             other = f"{passes:,}" if passes else f"more than {most:,}"
             print(f"  {name:20s} a = {a:.1f}: {fit.n_passes:6,} and {other}", flush=True)
 
@@ -181,7 +181,7 @@ def a_million(n: int) -> None:
     begin = time.process_time()
     fit = fit_map(W, codes, 5, 1.1)
     spent = time.process_time() - begin
-    one = cpu_seconds(lambda: Rows(W, codes, 5, threads=1).statistics(fit.weights, fit.weights.sum(axis=0)), 2)
+    one = cpu_seconds(lambda: CovariateRows(W, codes, 5, threads=1).statistics(fit.weights, fit.weights.sum(axis=0)), 2)
     messages = f", another program's {OBJECTIVE:.5f}" if n == 10**6 else ""
     print(
         f"maximum of {n:,} rows, p = 27, K = 5, a = 1.1: objective {fit.objective:.5f}{messages}; {fit.n_passes} "
@@ -200,10 +200,10 @@ def run_chains(W, codes, a, sampler: str, chains: int, draws: int, tune: int, th
     if sampler == "published":
         settings = replace(settings, **PUBLISHED)
     rows, classes = class_rows(W, codes, codes.max() + 1), int(codes.max()) + 1
-    Chain(settings, rows, classes, np.random.default_rng(0)).run_to(1)
+    WeightChain(settings, rows, classes, np.random.default_rng(0)).run_to(1)
     spent, found = 0.0, []
     for number in range(chains):
-        chain = Chain(settings, rows, classes, np.random.default_rng([1, number]))
+        chain = WeightChain(settings, rows, classes, np.random.default_rng([1, number]))
         chain.run_to(tune * thin)
         begin = time.process_time()
         chain.run_to(chain.total)

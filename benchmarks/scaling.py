@@ -24,7 +24,7 @@ from scipy import sparse
 import thali as th
 from thali._aspects.likelihoods.elimination import Elimination
 from thali._aspects.priors import Given, IndianBuffet
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
 
@@ -52,7 +52,7 @@ def sweep(options, pairs, prior, alpha, seconds):
     rng = np.random.default_rng(1)
     data = random_data(options, pairs, rng)
     settings = {"weight_prior": (1.0, 1.0), "draws": 1, "tune": 10**8, "thin": 1}
-    chain = Chain(build_task(prior(options, rng), Elimination(), data, alpha=alpha, **settings), rng)
+    chain = FeatureChain(build_task(prior(options, rng), Elimination(), data, alpha=alpha, **settings), rng)
     begin = time.process_time()
     chain.run_to(1)  # compiles
     done = 1

@@ -33,7 +33,7 @@ from published import use_published_sampler
 import thali as th
 from thali._aspects.answers.features import presences
 from thali._aspects.draws.columns import columns_of_chains
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 
 METHODS = {"published": {}, "plain": {"tempering": False}, "tempered": {}}
 REFERENCE = 0.379  # probability of the feature 2 4 6 8, eight runs of 400,000 tempered rounds
@@ -45,17 +45,17 @@ def sampling(name: str, model):
     return use_published_sampler(model) if name == "published" else model
 
 
-def run(model, data, seconds: float, seed: int) -> Chain:
+def run(model, data, seconds: float, seed: int) -> FeatureChain:
     """A chain of about so many CPU seconds from a draw of the prior, the first tenth of it tuning."""
     task = model._task(data, 1, 1, 1)
-    pilot = Chain(replace(task, draws=10**6, tune=2_000), np.random.default_rng(0))
+    pilot = FeatureChain(replace(task, draws=10**6, tune=2_000), np.random.default_rng(0))
     pilot.run_to(2_000)
     begin = time.process_time()
     pilot.run_to(4_000)
     rounds = int(seconds / (time.process_time() - begin) * 2_000)
     thin = max(1, rounds // 20_000)
     tune = rounds // (10 * thin)
-    chain = Chain(replace(task, draws=rounds // thin - tune, tune=tune, thin=thin), np.random.default_rng(seed))
+    chain = FeatureChain(replace(task, draws=rounds // thin - tune, tune=tune, thin=thin), np.random.default_rng(seed))
     chain.run_to(chain.total)
     return chain
 
@@ -101,7 +101,7 @@ def sweeps(sizes: list[tuple[int, int]], count: int) -> None:
     for n, wanted in sizes:
         data = th.datasets.additive(n, random_seed=1, n_features=wanted, sigma=0.1)[0]
         model = th.AdditiveClustering(sigma=0.1, alpha=0.5, weight_prior=(1.0, 1.0), tempering=False)
-        chain = Chain(model._task(data, 10**4, 1_000, 10**4), np.random.default_rng(1))
+        chain = FeatureChain(model._task(data, 10**4, 1_000, 10**4), np.random.default_rng(1))
         chain.run_to(2_000)
         begin, columns = time.process_time(), 0
         for _ in range(10):

@@ -106,7 +106,7 @@ import numpy as np
 import thali as th
 from thali._aspects.likelihoods import pair_sets
 from thali._aspects.operations import rebuild
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.loop import prepare
 from thali._aspects.state import COLUMNS, ROOM, replica, resized, stack
 from thali._compile import jit
@@ -202,7 +202,7 @@ def cost(n: int, n_features: int, count: int, sweeps: int, seed: int) -> None:
     data = th.Triplets(rows_of(made.data), made.data.labels)
     read = time.process_time() - began
     task = th.AdditiveClustering()._task(data, 1, sweeps, 1)
-    chain = Chain(task, np.random.default_rng(0))
+    chain = FeatureChain(task, np.random.default_rng(0))
     chain.run_to(1)  # compiles
     _put(chain, made.features, made.weights)
     first = max(1, sweeps // 5)
@@ -219,7 +219,7 @@ def cost(n: int, n_features: int, count: int, sweeps: int, seed: int) -> None:
         print(f"  {1e9 * each / evaluated(chain):.0f} ns for each set that is evaluated")
 
 
-def evaluated(chain: Chain) -> int:
+def evaluated(chain: FeatureChain) -> int:
     """The sets that a sweep evaluates: counted while one runs as Python."""
     numbers, is_disabled, settle_set = [0], jit._is_disabled, pair_sets.settle_set
 
@@ -236,7 +236,7 @@ def evaluated(chain: Chain) -> int:
     return numbers[0]
 
 
-def _put(chain: Chain, features: np.ndarray, weights: np.ndarray) -> None:
+def _put(chain: FeatureChain, features: np.ndarray, weights: np.ndarray) -> None:
     """The chain goes on from these features, so that a sweep costs what it costs where it will stay."""
     n, count = features.shape
     state = resized(replica(chain.states, 0), 4 * count + 2 * ROOM)

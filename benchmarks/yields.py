@@ -6,7 +6,7 @@ import numpy as np
 from arviz_stats.base.array import array_stats
 
 from thali._aspects.draws.tree import to_datatree
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 
 
@@ -28,7 +28,7 @@ def run(prior, likelihood, data, sweep, draws, tune, thin, chains, seed):
     )
     spent, found = 0.0, []
     for number in range(chains):
-        chain = Chain(task, np.random.default_rng([seed, number]))
+        chain = FeatureChain(task, np.random.default_rng([seed, number]))
         chain.run_to(task.tune * thin)
         begin = time.process_time()
         chain.run_to(chain.total)

@@ -174,10 +174,10 @@ def _map_path(data: DataSet) -> tuple[list[Any], int, "pandas.DataFrame"]:
 def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
     """Weights for every a of a grid, each fit starting from its neighbour's: from the largest a downwards."""
     from thali._classify.plackett_luce.map_estimate import maximise
-    from thali._classify.plackett_luce.row_sums import Rows, distinct_rows
+    from thali._classify.plackett_luce.row_sums import CovariateRows, distinct_rows
 
     W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64))
-    data = Rows(W, codes, n_classes, counts)
+    data = CovariateRows(W, codes, n_classes, counts)
     fits: dict[float, Any] = {}
     start = None
     for a in sorted({float(a) for a in grid}, reverse=True):
@@ -189,10 +189,10 @@ def map_path(W: Any, codes: Any, n_classes: int, grid: Sequence[float]) -> Any:
 
 
 def _prepared(data: DataSet, standardize: bool = True) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
-    from thali._classify.plackett_luce.design import Design
+    from thali._classify.plackett_luce.design import PlackettLuceDesign
 
     X = data.covariates.to_numpy()
-    design = Design.fit(X, list(data.covariates.columns), standardize=standardize)
+    design = PlackettLuceDesign.fit(X, list(data.covariates.columns), standardize=standardize)
     classes, codes = np.unique(data.labels, return_inverse=True)
     return design, design.apply(X), codes, classes
 

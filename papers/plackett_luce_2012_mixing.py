@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._classify.sparse_logit.chain import Chain
+from thali._classify.sparse_logit.chain import CoefficientChain
 from thali._posterior.summary import convergence
 
 from .entry import Entry, Reproduction, Settings, finished_parts
@@ -27,32 +27,38 @@ def plackett_luce_chain(
     X: Any, labels: Any, *, is_published: bool, draws: int = 1, tune: int = 0, seed: Any = 0, a: Any = None
 ) -> Any:
     """A chain of Plackett–Luce regression on standardised covariates."""
-    from thali._classify.plackett_luce.design import Design
-    from thali._classify.plackett_luce.gibbs import Chain as PlackettLuceChain
-    from thali._classify.plackett_luce.gibbs import settings_of
+    from thali._classify.plackett_luce.design import PlackettLuceDesign
+    from thali._classify.plackett_luce.gibbs import WeightChain, settings_of
     from thali._classify.plackett_luce.state import class_rows, copies_of
     from thali._data.rows import merged
 
     classes, codes = np.unique(labels, return_inverse=True)
     data = merged(X, codes)
-    design = Design.fit(data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts)
+    design = PlackettLuceDesign.fit(data.matrix, [f"x{j}" for j in range(X.shape[1])], counts=data.counts)
     W, codes = copies_of(data._replace(matrix=design.apply(data.matrix)))
     settings = settings_of(W.size, a, (1e-3, 1e2), 1.0, draws, tune, 1, 1)
     if is_published:
         settings = replace(settings, sampler="exchange", sweep=published)
-    return PlackettLuceChain(settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
+    return WeightChain(settings, class_rows(W, codes, len(classes)), len(classes), np.random.default_rng(seed))
 
 
 def logit_chain(
-    X: Any, labels: Any, kind: type[Chain] = Chain, *, draws: int = 1, tune: int = 0, seed: Any = 0, wide: Any = None
+    X: Any,
+    labels: Any,
+    kind: type[CoefficientChain] = CoefficientChain,
+    *,
+    draws: int = 1,
+    tune: int = 0,
+    seed: Any = 0,
+    wide: Any = None,
 ) -> Any:
     """A chain of the sparse logit on standardised covariates, its reference the last class."""
     from thali._classify.input import standard_of
-    from thali._classify.sparse_logit.chain import Prior, problem_of
+    from thali._classify.sparse_logit.chain import CoefficientPrior, problem_of
     from thali._data.rows import merged
 
     classes, codes = np.unique(labels, return_inverse=True)
-    prior = Prior(None, 1.0, 1.0, True)
+    prior = CoefficientPrior(None, 1.0, 1.0, True)
     data = merged(X, codes)
     z = standard_of(data.matrix, counts=data.counts).apply(data.matrix)
     problem = problem_of(z, data.codes, len(classes), len(classes) - 1, prior, wide, data.counts)
@@ -200,7 +206,7 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
         z = standard_of(train).apply(new)
         odds = coefs[..., :-1] @ z.T + coefs[..., -1:]
         return coefs[..., :-1].reshape(len(coefs), -1), odds.reshape(len(coefs), -1), chain.record.log_likelihood
-    from thali._classify.plackett_luce.design import Design
+    from thali._classify.plackett_luce.design import PlackettLuceDesign
     from thali._classify.plackett_luce.state import LOG_MASS
 
     masses = np.empty(chain.total - chain.sweeps)
@@ -208,7 +214,7 @@ def _drawn(chain: Any, train: np.ndarray, new: np.ndarray, name: str) -> tuple[n
         chain.run_to(chain.sweeps + 1)
         masses[draw] = np.exp(min(chain.state.real[LOG_MASS], 700.0))
     weights = chain.record.weights
-    W = Design.fit(train, [f"x{j}" for j in range(train.shape[1])]).apply(new)
+    W = PlackettLuceDesign.fit(train, [f"x{j}" for j in range(train.shape[1])]).apply(new)
     logs = np.log(np.maximum(weights @ W.T, _MIN_SUM))
     odds = (logs[:, :-1] - logs[:, -1:]).reshape(len(weights), -1)
     return weights.reshape(len(weights), -1) * masses[:, None], odds, chain.record.log_likelihood

@@ -11,7 +11,7 @@ from scipy.special import expit
 
 from thali._aspects.worths.chains import Sampler, tuned
 from thali._inference.seeds import streams
-from thali._paired.worths import Asked, posed
+from thali._paired.worths import WorthsRequest, posed
 
 
 class Board(NamedTuple):
@@ -27,7 +27,7 @@ class Board(NamedTuple):
 
 def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar=False, **asked):
     """The draws of paired comparisons; `asked`: judges=True, or period="..."."""
-    pose = posed(data, Asked(**asked), lapse)
+    pose = posed(data, WorthsRequest(**asked), lapse)
     density = pose.density
     sampler = Sampler(density, None, None)
     (rng,) = streams(random_seed, 1)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.draws.columns import Columns, columns_of
+from thali._aspects.draws.columns import FeatureColumns, columns_of
 from thali._inference.seeds import streams
 from thali._plots._draws import posterior_of
 from thali._plots._fonts import picture
@@ -114,7 +114,7 @@ def feature_samples(
     return drawn
 
 
-def _matrix(columns: Columns, draw: int, least: int) -> tuple[np.ndarray, np.ndarray]:
+def _matrix(columns: FeatureColumns, draw: int, least: int) -> tuple[np.ndarray, np.ndarray]:
     """The features (option, feature) of a draw with at least this many owners, and their weights."""
     features, weights = columns.dense(draw, draw + 1)
     kept = features[0].sum(axis=1) >= least

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._classify.sparse_logit.chain import Chain
+from thali._classify.sparse_logit.chain import CoefficientChain
 from thali._classify.sparse_logit.sweep import (
     ETA,
     _adapt,
@@ -95,7 +95,7 @@ def _is_in_lower_series(variance: Any, u: Any) -> Any:
             return False
 
 
-class HolmesHeldChain(Chain):
+class HolmesHeldChain(CoefficientChain):
     """One chain under the Laplace prior."""
 
     def run_to(self, until: int) -> None:

@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
 from helpers.digests import digest_of, is_same
-from helpers.sparse_logit_runs import WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
+from helpers.sparse_logit_runs import (
+    WIDE,
+    CoefficientChain,
+    CoefficientPrior,
+    chains_of,
+    mcse,
+    problem_of,
+    three_classes,
+)
 from scipy import stats
 from scipy.integrate import quad
 
@@ -96,7 +104,7 @@ def far(draws, expected):
 
 
 def test_eta_learned():
-    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), 40_000, kind=HolmesHeldChain)
+    chains = chains_of(X, Y, 2, 1, CoefficientPrior(None, 1, 1, False), 40_000, kind=HolmesHeldChain)
     beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
@@ -106,8 +114,8 @@ def test_eta_learned():
 @pytest.mark.long
 def test_it_agrees_with_polya_gamma_on_three_classes():
     found = []
-    for kind in (Chain, HolmesHeldChain):
-        chains = chains_of(*three_classes(), 3, 0, Prior(None, 2, 1, True), 6_000, kind=kind)
+    for kind in (CoefficientChain, HolmesHeldChain):
+        chains = chains_of(*three_classes(), 3, 0, CoefficientPrior(None, 2, 1, True), 6_000, kind=kind)
         coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
         figures = [*np.moveaxis(coefs, -1, 0), np.stack([c.record.log_likelihood for c in chains])]
         found.append((np.array([f.mean() for f in figures]), np.array([mcse(f) for f in figures])))
@@ -125,7 +133,7 @@ def test_posterior_of_weighted_rows():
         return math.exp(-counts @ np.logaddexp(0, -signs * beta * x) - math.sqrt(eta) * abs(beta) + 17.0)
 
     norm, first = (quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(2))
-    problem = problem_of(x[:, None], codes, 2, 0, Prior(eta, 1, 1, False), False, counts)
+    problem = problem_of(x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts)
     chains = [HolmesHeldChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1) for seed in range(2)]
     for chain in chains:
         chain.run_to(chain.total)
@@ -138,7 +146,7 @@ def test_posterior_of_weighted_rows():
 def test_joint_distribution(wide, rounds):
     """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
     rng, n = np.random.default_rng(11), 4
-    prior = Prior(1.5, 3, 2, True)
+    prior = CoefficientPrior(1.5, 3, 2, True)
     problem = problem_of(rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1, prior, wide)
     chain = HolmesHeldChain(problem, prior.eta, rng, 1, 0, 1)
     chain.state.real[1] = math.log(0.5)

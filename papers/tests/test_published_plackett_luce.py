@@ -17,7 +17,7 @@ from scipy import special, stats
 
 from papers.plackett_luce_2012_data import published_plackett_luce
 from papers.samplers.plackett_luce_2012 import published, published_walk
-from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.design import PlackettLuceDesign
 from thali._compile.jit import compiled
 from thali._testing import smallest
 from thali._testing.smallest import Smallest
@@ -43,7 +43,7 @@ def test_tiny_quadrature():
 )
 def test_raw_heart(a, expected, near, length):
     X, y = frame("heart")
-    W = Design.fit(X.to_numpy(), list(X.columns), standardize=False).apply(X.to_numpy())
+    W = PlackettLuceDesign.fit(X.to_numpy(), list(X.columns), standardize=False).apply(X.to_numpy())
     codes = np.unique(y, return_inverse=True)[1]
     lengths = {"draws": 4000, "tune": 1000, "thin": 1, "random_seed": 1} | length
     draws = fit_gibbs(W, codes, 2, a=a, sweep=published, **lengths)

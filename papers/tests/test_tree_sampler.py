@@ -15,7 +15,7 @@ import thali as th
 from papers.samplers import algorithm_1, tree_2008, use_published_sampler
 from thali._aspects.priors import PhylogeneticBuffet
 from thali._aspects.priors.phylogenetic_rates import Kinship
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS, remove_column, resized
 from thali._testing.exact import invariance_error, outcomes
@@ -174,7 +174,7 @@ def test_a_column_keeps_its_probability_and_its_nodes(uncompiled):
     task = build_task(
         PhylogeneticBuffet(tree), th.likelihoods.Elimination(), data, sweep=tree_2008.published, **settings
     )
-    chain = Chain(task, np.random.default_rng(1))
+    chain = FeatureChain(task, np.random.default_rng(1))
     for until in range(1, 60):
         chain.run_to(until)
         state = resized(chain.state, 100) if until % 2 else chain.state

@@ -15,7 +15,7 @@ from helpers.short_slices import short_slices
 
 import thali as th
 import thali._aspects.samplers.chains as chains
-from thali._aspects.samplers.chains import Chain, run_chains
+from thali._aspects.samplers.chains import FeatureChain, run_chains
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS, capacity, replica, resized, shuffle_columns, stack
 from thali.likelihoods import Elimination
@@ -64,7 +64,7 @@ def test_same_seed_same_draws_for_any_number_of_cores(make):
 
 @pytest.mark.parametrize("make", TASKS.values(), ids=TASKS)
 def test_slices_do_not_matter(make):
-    whole, sliced = (Chain(make(), np.random.default_rng(3)) for _ in range(2))
+    whole, sliced = (FeatureChain(make(), np.random.default_rng(3)) for _ in range(2))
     whole.run_to(whole.total)
     for until in range(0, sliced.total + 1, 7):
         sliced.run_to(until)
@@ -84,7 +84,7 @@ ROOMS = {
 @pytest.mark.parametrize("make", ROOMS.values(), ids=ROOMS)
 def test_room_grows_without_a_trace(make):
     """Many columns: the states of all replicas and the record have to grow on the way."""
-    crowded, roomy = (Chain(make(), np.random.default_rng(3)) for _ in range(2))
+    crowded, roomy = (FeatureChain(make(), np.random.default_rng(3)) for _ in range(2))
     least = max(int(columns) for columns in crowded.states.whole[:, COLUMNS])
     replicas = [replica(crowded.states, t) for t in range(len(crowded.states.whole))]
     crowded.states = stack([resized(b, least) for b in replicas])
@@ -110,7 +110,7 @@ SHORT = {"pairs": lambda: task(random_comparisons(4, 4), draws=4, tune=2)} | {
 
 @pytest.mark.parametrize("make", SHORT.values(), ids=SHORT)
 def test_python_and_compiled_sweeps_draw_the_same(make):
-    compiled, plain = (Chain(make(), np.random.default_rng(9)) for _ in range(2))
+    compiled, plain = (FeatureChain(make(), np.random.default_rng(9)) for _ in range(2))
     plain.task.kernel = plain.task.kernel.python
     for chain in (compiled, plain):
         chain.run_to(chain.total)

@@ -440,7 +440,7 @@ def test_the_sets_that_were_visited_with_the_best_weights_are_the_promising_ones
     judgements = 1.0 + np.arange(len(data.values)) % 4 if judged else np.ones(len(data.values))
     found = feature_sets(columns, 6)
     prior, rate, sigma2 = IndianBuffet(), 2.0, 0.01
-    case = set_search.Problem(
+    case = set_search.FeatureSearchProblem(
         data.first,
         data.second,
         data.values,

@@ -8,7 +8,7 @@ import pytest
 
 import thali as th
 import thali._aspects.samplers.recommended as recommended
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import MIN_ANNEALED
 from thali._aspects.samplers.tempering import MAX_TEMPERATURES, MIN_ATTEMPTS, evened, geometric, ladder
 
@@ -74,7 +74,7 @@ def short_task(tune=12):
 
 
 def test_levels_fall_from_a_common_temperature_to_their_own():
-    chain = Chain(short_task(), np.random.default_rng(1))
+    chain = FeatureChain(short_task(), np.random.default_rng(1))
     chain.run_to(1)
     assert chain.ladder.beta == pytest.approx(np.full(3, 1.0 / 50.0))
     chain.run_to(25)
@@ -87,7 +87,7 @@ def test_levels_fall_from_a_common_temperature_to_their_own():
 
 @pytest.mark.fit
 def test_slices_of_an_annealed_start_do_not_matter():
-    whole, sliced = (Chain(short_task(), np.random.default_rng(3)) for _ in range(2))
+    whole, sliced = (FeatureChain(short_task(), np.random.default_rng(3)) for _ in range(2))
     whole.run_to(whole.total)
     for until in range(0, sliced.total, 7):
         sliced.run_to(until)

@@ -9,7 +9,7 @@ from helpers.sentences import refused, said
 
 import thali as th
 from thali._aspects.answers.matched_features import match, members_in_words, similar_for
-from thali._aspects.draws.columns import Columns
+from thali._aspects.draws.columns import FeatureColumns
 from thali.errors import ArgumentError
 
 
@@ -18,7 +18,7 @@ def columns_of(draws, n, weights=None):
     sizes = np.array([len(owners) for draw in draws for owners in draw], int)
     owners = np.array([i for draw in draws for each in draw for i in sorted(each)], int)
     weights = np.ones(len(sizes)) if weights is None else np.array(weights, float)
-    return Columns(np.array([len(draw) for draw in draws]), weights, sizes, owners, np.zeros((len(draws), n)))
+    return FeatureColumns(np.array([len(draw) for draw in draws]), weights, sizes, owners, np.zeros((len(draws), n)))
 
 
 def test_features_that_differ_by_an_owner_are_one():

@@ -13,7 +13,7 @@ import thali._aspects.moves.flips as flips
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
 from thali._aspects.likelihoods.delta_checks import rounding
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
 from thali.errors import ArgumentError, DataError
@@ -89,7 +89,7 @@ def python_chain(likelihood, prior=None, sweeps=40, weight_prior=(1.0, 1.0)):
     settings = {"weight_prior": weight_prior, "alpha": None, "draws": 1, "tune": 0, "thin": 10**9}
     task = build_task(prior or th.priors.IndianBuffet(), likelihood, likelihood.observed(tastes()), **settings)
     task.kernel = task.kernel.python
-    chain = Chain(task, np.random.default_rng(4))
+    chain = FeatureChain(task, np.random.default_rng(4))
     chain.run_to(sweeps)
     return chain
 
@@ -353,7 +353,7 @@ def test_the_sampler_of_choices_without_unique_aspects_draws_as_before(monkeypat
         )
         assert task.kernel is recommended.infinite_without_unique
         task.kernel = kernel
-        chain = Chain(task, np.random.default_rng(3))
+        chain = FeatureChain(task, np.random.default_rng(3))
         chain.run_to(20)
         draws.append(chain.state.w.copy())
     np.testing.assert_array_equal(*draws)

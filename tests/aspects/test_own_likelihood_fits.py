@@ -21,7 +21,7 @@ import thali as th
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
 from thali._aspects.likelihoods.delta_checks import state_of
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._aspects.state import COLUMNS
 from thali._compile.jit import kernel
@@ -206,7 +206,7 @@ def tasks():
 @pytest.mark.long
 def test_the_same_mathematics_takes_less_than_three_times_as_long():
     """By the change; the test after this one times whole sweeps."""
-    chains = [Chain(task, np.random.default_rng(1)) for task in tasks()]
+    chains = [FeatureChain(task, np.random.default_rng(1)) for task in tasks()]
     rng = np.random.default_rng(2)
     state = state_of((rng.random((10, 12)) < 0.35).astype(float), 0.3 * rng.random(12))
     sums, runs = [], []
@@ -227,7 +227,7 @@ def test_the_same_mathematics_takes_less_than_three_times_as_long():
 def test_a_sweep_takes_less_than_three_times_as_long():
     builtin, own = tasks()
     builtin.kernel = recommended.infinite_without_unique
-    chains = [Chain(task, np.random.default_rng(1)) for task in (builtin, own)]
+    chains = [FeatureChain(task, np.random.default_rng(1)) for task in (builtin, own)]
     for chain in chains:
         chain.run_to(2_000)
     builtin_runs, own_runs = (lambda chain=chain: chain.run_to(chain.sweeps + 2_000) for chain in chains)

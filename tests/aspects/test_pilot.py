@@ -79,11 +79,11 @@ def test_pairs_are_neighbours_evenly_spread():
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_what_is_seen_is_the_choice_probability():
     """Of the last draw, when every sweep is one."""
-    from thali._aspects.samplers.chains import Chain
+    from thali._aspects.samplers.chains import FeatureChain
     from thali._inference.seeds import streams
 
     data, model = random_comparisons(6, 9), th.EliminationByAspects(lapse=0.0)
-    chain = Chain(model.prepare(data, 20, 10, 1).task, streams(1, 1)[0])
+    chain = FeatureChain(model.prepare(data, 20, 10, 1).task, streams(1, 1)[0])
     chain.run_to(30)
     seen = looked_at(chain.task.model, chain.state, chain.pairs)
     draws = chain.draws

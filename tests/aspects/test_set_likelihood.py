@@ -10,7 +10,7 @@ from helpers.set_problems import choices_of, random_choices
 
 from thali import Choices
 from thali._aspects import operations
-from thali._aspects.draws.columns import Columns
+from thali._aspects.draws.columns import FeatureColumns
 from thali._aspects.likelihoods.set_draws import set_probability_draws
 from thali.errors import DataError
 from thali.likelihoods import Elimination, Gamma
@@ -50,7 +50,7 @@ def test_elimination_that_needs_too_much_room_is_refused():
     n = 20
     data = choices_of({tuple(map(str, range(n))): [1] * n}, [str(k) for k in range(n)])
     owners = np.concatenate([np.delete(np.arange(n), k) for k in range(n)])  # every aspect eliminates one option alone
-    columns = Columns(np.array([n]), np.ones(n), np.full(n, n - 1), owners, np.zeros((1, n)))
+    columns = FeatureColumns(np.array([n]), np.ones(n), np.full(n, n - 1), owners, np.zeros((1, n)))
     with refused(DataError, "65,536", "20 options"):
         set_probability_draws(columns, data.start, data.members, 0.0)
 
@@ -64,7 +64,7 @@ def test_probabilities_of_draws():
     matrix = [m[:, m.any(0)] for m in matrix]
     weights = [rng.gamma(1.0, size=m.shape[1]) for m in matrix]
     unique = rng.gamma(1.0, size=(draws, n))
-    columns = Columns(
+    columns = FeatureColumns(
         np.array([m.shape[1] for m in matrix]),
         np.concatenate(weights),
         np.concatenate([m.sum(0) for m in matrix]),

@@ -12,7 +12,7 @@ from helpers.triplet_problems import LAPSE, LINKS, MIXED, start_of
 import thali as th
 from thali._aspects import operations
 from thali._aspects.likelihoods.second_order import SHIFT, second_order
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.state import COLUMNS
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import MostSimilarPair
@@ -90,7 +90,7 @@ def test_chains_of_many_objects_begin_near_the_features(features, link):
     made = many_objects()
     model = th.AdditiveClustering(features, link=link, tempering=2)
     task = model.prepare(made.data, 4, 4, 1).task
-    whole, sliced = (Chain(task, np.random.default_rng(1)) for _ in range(2))
+    whole, sliced = (FeatureChain(task, np.random.default_rng(1)) for _ in range(2))
     whole.run_to(1)
     for until in (0, 1, 3, 8):
         sliced.run_to(until)
@@ -112,9 +112,9 @@ def test_few_objects_and_given_features_begin_at_a_prior_draw():
 @pytest.mark.fit
 def test_a_chain_that_takes_over_where_another_stood_stays_there():
     task = th.AdditiveClustering().prepare(many_objects().data, 2, 2, 1).task
-    first = Chain(task, np.random.default_rng(1))
+    first = FeatureChain(task, np.random.default_rng(1))
     first.run_to(4)
-    second = Chain(task, np.random.default_rng(2))
+    second = FeatureChain(task, np.random.default_rng(2))
     second.take_over(first.packed())
     count = int(first.state.whole[COLUMNS])
     second.run_to(0)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sklearn
 from helpers.sentences import refused, said, warned
-from helpers.sparse_logit_runs import Chain, Prior, mcse, problem_of
+from helpers.sparse_logit_runs import CoefficientChain, CoefficientPrior, mcse, problem_of
 from scipy.integrate import quad
 from sklearn.base import clone
 from sklearn.ensemble import AdaBoostClassifier
@@ -104,8 +104,8 @@ def test_posterior_of_weighted_rows():
         return math.exp(-counts @ np.logaddexp(0, -signs * beta * x) - math.sqrt(eta) * abs(beta) + 17.0)
 
     norm, first, second = (quad(lambda b, k=k: b**k * density(b), -12, 6, points=[-2, 0])[0] for k in range(3))
-    problem = problem_of(x[:, None], codes, 2, 0, Prior(eta, 1, 1, False), False, counts)
-    chains = [Chain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1) for seed in range(2)]
+    problem = problem_of(x[:, None], codes, 2, 0, CoefficientPrior(eta, 1, 1, False), False, counts)
+    chains = [CoefficientChain(problem, eta, np.random.default_rng(seed), 40_000, 1000, 1) for seed in range(2)]
     for chain in chains:
         chain.run_to(chain.total)
     beta = np.stack([chain.record.coef[:, 1, 0] for chain in chains])

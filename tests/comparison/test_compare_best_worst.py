@@ -8,7 +8,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.likelihoods.best_worst import answer_probabilities
-from thali._comparison.choices import Occasions
+from thali._comparison.choices import ScoredOccasions
 
 RULES = ("ranking", "reversed")
 WORTH = np.array([4.0, 2.0, 1.0, 0.5, 0.25])
@@ -31,7 +31,7 @@ class Known:
 @pytest.mark.unit
 def test_answers_are_taken_apart_and_put_together():
     data = ranked_answers(WORTH, (3, 4), 20, 1)
-    tasks = Occasions(data)
+    tasks = ScoredOccasions(data)
     assert tasks.n_tasks == 40 and tasks.choices == data
     kept = np.arange(40) % 3 == 0
     some = tasks.take(kept).choices

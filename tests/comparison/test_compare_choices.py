@@ -7,7 +7,7 @@ from helpers.sentences import refused
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.choices import Occasions
+from thali._comparison.choices import ScoredOccasions
 from thali.errors import ArgumentError, DataError
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
@@ -45,7 +45,7 @@ class Shares:
 
 def test_occasions_are_the_choices_one_by_one():
     data = th.Choices(frame(), labels=OPTIONS)
-    all_of_them = Occasions(data)
+    all_of_them = ScoredOccasions(data)
     assert all_of_them.choices == data
     half = np.arange(all_of_them.n_tasks) % 2 == 0
     one, other = all_of_them.take(half).choices, all_of_them.take(~half).choices
@@ -59,7 +59,7 @@ def test_occasions_are_the_choices_one_by_one():
 def test_scores_are_those_of_the_choices_left_out(messages):
     data = th.Choices(frame(messages=messages), labels=OPTIONS)
     table = th.compare({"half": Shares(), "most": Shares(0.9)}, data, folds=4, **QUIET)
-    occasions = Occasions(data)
+    occasions = ScoredOccasions(data)
     sizes = np.diff(occasions.first_row)
     people = occasions.respondent_of_task
     wanted = {"BASE": -np.log(sizes)}

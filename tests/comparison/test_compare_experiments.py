@@ -11,7 +11,7 @@ from helpers.short_comparisons import sentences
 from helpers.watched_runs import count_tasks, stop_after
 
 import thali as th
-from thali._comparison.choices import Respondents, Tasks
+from thali._comparison.choices import RespondentSplitter, TaskSplitter
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
@@ -22,7 +22,7 @@ def data():
     return th.ChoiceExperiment.from_frame(simulated(people=12, tasks=8))
 
 
-SPLITTERS = {"task": Tasks, "respondent": Respondents}
+SPLITTERS = {"task": TaskSplitter, "respondent": RespondentSplitter}
 
 
 def parts(data, leave_out, hold_out=None, folds=None):

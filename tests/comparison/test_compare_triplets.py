@@ -8,7 +8,7 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._comparison.choices import TripletScorer
-from thali._comparison.pairs import PairSets
+from thali._comparison.pairs import PairSetSplitter
 from thali.errors import ArgumentError, DataError
 
 DATA = th.datasets.triplets(6, 60, random_seed=2, n_features=2, share_of_owners=0.4).data
@@ -26,7 +26,7 @@ class Guess:
 
 
 def test_every_answer_is_left_out_with_its_set():
-    splitter = PairSets(DATA)
+    splitter = PairSetSplitter(DATA)
     parts = splitter.parts(np.random.SeedSequence(1), None, 3)
     assert np.stack(parts).sum(axis=0).tolist() == [1] * DATA.n_sets
     assert sorted(np.concatenate([splitter.units(part) for part in parts])) == list(range(60))

@@ -9,7 +9,7 @@ import pytest
 import thali as th
 import thali._aspects.samplers.recommended as recommended
 from helpers.additive_cases import _mean_and_error, expected_by_name, far_off, found_by_name
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali.errors import ThaliWarning
 from thali.likelihoods import Additive
@@ -67,6 +67,6 @@ def task(
 
 
 def one_run(the_task, seed=3):
-    chain = Chain(the_task, np.random.default_rng(seed))
+    chain = FeatureChain(the_task, np.random.default_rng(seed))
     chain.run_to(chain.total)
     return chain.draws

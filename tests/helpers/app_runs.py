@@ -65,7 +65,7 @@ def claim_states(patch, *states):
 
 def claim_draws(patch, made, aimed_at):
     """Each chain of a run has made so many draws."""
-    replace(patch, "the draws of a run", lambda self, study, name: runs.Draws(made, aimed_at))
+    replace(patch, "the draws of a run", lambda self, study, name: runs.DrawCounts(made, aimed_at))
 
 
 def tend_by(patch, tend):

@@ -11,11 +11,11 @@ from thali._aspects.likelihoods.pair_blocks import (
     OWN_COLUMNS,
     TIE,
     WIDTH,
-    Pairs,
+    PairBlocks,
     has_ties,
     may_be_empty,
 )
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.state import COLUMNS
 
 REACH = 1e-6  # relative error of the weight of a side that is not empty
@@ -23,7 +23,7 @@ REACH = 1e-6  # relative error of the weight of a side that is not empty
 
 def watched(task, seed=1):
     """Run a chain, and compare the cache with the state at every draw that it records."""
-    chain = Chain(task, np.random.default_rng(seed))
+    chain = FeatureChain(task, np.random.default_rng(seed))
     for sweep in range((task.tune + 1) * task.thin, chain.total + 1, task.thin):
         chain.run_to(sweep)
         compare(task, chain.cache, chain.state)
@@ -33,7 +33,7 @@ def watched(task, seed=1):
 
 def compare(task, cache, state):
     likelihood = task.model.likelihood
-    if isinstance(likelihood, Pairs):
+    if isinstance(likelihood, PairBlocks):
         compare_sides(likelihood, cache, state)
     elif "residual" in cache._fields:
         compare_residuals(likelihood, cache, state)

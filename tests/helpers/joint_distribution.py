@@ -90,7 +90,7 @@ def joint_distribution_test(
     >>> abs(scores["unique weight"]) < 4
     True
     """
-    from thali._aspects.samplers.chains import Chain
+    from thali._aspects.samplers.chains import FeatureChain
     from thali._aspects.samplers.task import build_task
     from thali._aspects.state import SWEEPS
 
@@ -98,7 +98,7 @@ def joint_distribution_test(
     task = build_task(prior, likelihood, data, draws=1, tune=0, thin=10**9, **settings)
     task.temperatures = temperatures
     rng = np.random.default_rng(random_seed)
-    chain = Chain(task, rng)
+    chain = FeatureChain(task, rng)
     chain.run_to(0)
     kept: dict[str, list[float]] = {name: [] for name in expected}
     for _ in range(rounds):
@@ -206,7 +206,7 @@ def simulate_similarities(rng: np.random.Generator, judgements: Any, state: Any,
     rng : numpy.random.Generator
     judgements : thali._aspects.likelihoods.residuals.Judgements
         Its similarities change, so that every cache must be rebuilt afterwards.
-    state : thali._aspects.state.State
+    state : thali._aspects.state.FeatureState
     cache : thali._aspects.likelihoods.residuals.Residuals
         Its constant and variance are read; a mean of n judgements has 1 / n of the variance.
     beta : float, optional
@@ -231,7 +231,7 @@ def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant:
     rng : numpy.random.Generator
     sets : thali._aspects.likelihoods.pair_sets.PairSets
         With answers given once each. The pairs that are chosen change, so that every cache must be rebuilt afterwards.
-    state : thali._aspects.state.State
+    state : thali._aspects.state.FeatureState
     constant : float
         That of the link "ratio".
     """
@@ -294,7 +294,7 @@ def simulate_choices(rng: np.random.Generator, sets: Any, state: Any, cache: Any
     ----------
     rng : numpy.random.Generator
     sets : thali._aspects.likelihoods.sets.Sets
-    state : thali._aspects.state.State
+    state : thali._aspects.state.FeatureState
     cache : thali._aspects.likelihoods.sets.SetCache
         Its counts change; it must be rebuilt afterwards.
     """

@@ -31,7 +31,7 @@ from thali._aspects import operations
 from thali._aspects.likelihoods.best_worst import RULES
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
-from thali._aspects.state import COLUMNS, Model
+from thali._aspects.state import COLUMNS, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar
 from thali.likelihoods import Elimination
@@ -175,7 +175,7 @@ def pairs(n=5, missing=0.0, lapse=0.01, unique=FIXED_UNIQUE, tie=None, beta=None
     data = with_values(data, len(beta), seed=1) if beta else data
     names = data.covariates.names if beta else ()
     likelihood, make = Elimination(lapse, unique != NO_UNIQUE, data.n_ties > 0, covariates=names).compiled(data)
-    model = Model(IndianBuffet().compiled(n), likelihood, EXPONENTIAL, 2, n - 1, unique, False)
+    model = ChainModel(IndianBuffet().compiled(n), likelihood, EXPONENTIAL, 2, n - 1, unique, False)
     state, cache = started(model, make, n)
     if tie:
         cache.real[TIE] = tie
@@ -237,7 +237,9 @@ def triplets(link, data=TEN):
 def _of_unique_alone(data, elimination, whole, spread, error):
     """Options that share no aspect."""
     (likelihood, make), n = elimination.compiled(data), data.n_options
-    model = Model(th.priors.Given(np.zeros((n, 0))).compiled(n), likelihood, EXPONENTIAL, 0, 0, FIXED_UNIQUE, False)
+    model = ChainModel(
+        th.priors.Given(np.zeros((n, 0))).compiled(n), likelihood, EXPONENTIAL, 0, 0, FIXED_UNIQUE, False
+    )
     state, cache = make_state(model, make, np.zeros((n, 0)), [], np.exp(np.random.default_rng(3).normal(size=n)))
     alone = (lambda matrix, weights, unique: whole(unique)), (UNIQUE, SCALE)
     return Row(data, model, make, state, cache, *alone, spread=spread, error=error)

@@ -13,7 +13,7 @@ from thali._classify.plackett_luce.state import (
     STEP,
     SWEEPS,
     ClassRows,
-    Prior,
+    WeightPrior,
     class_rows,
     empty_draws,
     state_from,
@@ -82,7 +82,7 @@ def joint_scores(W, n_classes: int, sampler: str, a, rounds: int, seed: int, swe
     """
     learned = isinstance(a, tuple)
     low, high = (math.log(x) for x in (a if learned else (a, a)))
-    prior = Prior(math.log(2.0), low, high, learned)
+    prior = WeightPrior(math.log(2.0), low, high, learned)
     rng = np.random.default_rng(seed)
     rows, p = full_rows(W, n_classes), W.shape[1]
     state = state_from(np.log(rng.standard_exponential((n_classes, p))), 0.5 * (low + high), rows)

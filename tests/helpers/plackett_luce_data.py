@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris, load_wine
 
 from helpers.places import PUBLISHED
 from helpers.real_data import needs_data, real_data
-from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.design import PlackettLuceDesign
 
 LOADED = {"iris": load_iris, "wine": load_wine}  # the same figures as those of the UCI repository
 LENSES = PUBLISHED / "lenses.csv"  # Cendrowska 1987, Table 1, as the UCI repository has it
@@ -38,4 +38,4 @@ def problem(name):
     """W of the standardised covariates, codes and number of classes."""
     X, y = frame(name)
     classes, codes = np.unique(y, return_inverse=True)
-    return Design.fit(X.to_numpy(), list(X.columns)).apply(X.to_numpy()), codes, len(classes)
+    return PlackettLuceDesign.fit(X.to_numpy(), list(X.columns)).apply(X.to_numpy()), codes, len(classes)

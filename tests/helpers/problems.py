@@ -5,7 +5,7 @@ import numpy as np
 from thali import PairedComparisons, Similarities
 from thali._aspects.moves.unique_weights import refresh_unique
 from thali._aspects.operations import log_rate, rebuild, set_alpha
-from thali._aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, Model, empty_state
+from thali._aspects.state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, TOTAL_UNIQUE, ChainModel, empty_state
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import Additive, Elimination
 from thali.priors import IndianBuffet
@@ -36,7 +36,7 @@ def build(data, prior=None, lapse=0.01, unique=TOTAL_UNIQUE, lo=2, hi=None, shap
     elimination = Elimination(lapse, unique != NO_UNIQUE, getattr(data, "n_ties", 0) > 0)
     likelihood, make_cache = elimination.compiled(data, GammaWeights(shape, rate))
     n = data.n_options
-    model = Model(
+    model = ChainModel(
         prior.compiled(n), likelihood, GammaWeights(shape, rate), lo, n - 1 if hi is None else hi, unique, learn
     )
     return model, make_cache
@@ -73,7 +73,7 @@ def build_additive(data, prior=None, sigma=0.5, lo=1, shape=1.0, rate=1.0, learn
     likelihood, make_cache = Additive(sigma).compiled(data, GammaWeights(shape, rate))
     n = data.n_options
     prior = (prior or IndianBuffet()).compiled(n)
-    return Model(prior, likelihood, GammaWeights(shape, rate), lo, n, NO_UNIQUE, learn), make_cache
+    return ChainModel(prior, likelihood, GammaWeights(shape, rate), lo, n, NO_UNIQUE, learn), make_cache
 
 
 def make_state(model, make_cache, matrix, weights, unique, alpha=1.5, rows=40):

@@ -20,8 +20,8 @@ from thali._choice.product_classes.state import (
     SIGN,
     TOP,
     A,
-    Problem,
-    State,
+    ClassProblem,
+    ClassState,
 )
 
 
@@ -37,7 +37,7 @@ class Draw(NamedTuple):
     log_theta: np.ndarray  # (features,)
 
 
-def snapshot(state: State, log_likelihood: float) -> Draw:
+def snapshot(state: ClassState, log_likelihood: float) -> Draw:
     """A compact copy; people who are not present own nothing."""
     classes, top = state.whole[CLASSES], state.whole[TOP]
     slots = state.features.slots[:top]
@@ -54,7 +54,9 @@ def snapshot(state: State, log_likelihood: float) -> Draw:
     )
 
 
-def to_particles(problem: Problem, draws: Sequence[Draw], group: Sequence[int] | np.ndarray, lapse: float) -> Particles:
+def to_particles(
+    problem: ClassProblem, draws: Sequence[Draw], group: Sequence[int] | np.ndarray, lapse: float
+) -> Particles:
     """The draws as predictions and reports read them, levels in the natural order of the data."""
     bits = np.concatenate([d.bits for d in draws])
     classes = np.concatenate([d.classes for d in draws])
@@ -85,7 +87,7 @@ def to_particles(problem: Problem, draws: Sequence[Draw], group: Sequence[int] |
     )
 
 
-def _columns(problem: Problem, i: int) -> np.ndarray:
+def _columns(problem: ClassProblem, i: int) -> np.ndarray:
     """Bits of the levels of attribute i in the natural order of the data."""
     inside = problem.first_bit[i] + np.arange(problem.n_levels[i])
     return inside[::-1] if problem.direction[i] < 0 else inside

@@ -4,13 +4,13 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from thali._aspects.draws.columns import Columns
+from thali._aspects.draws.columns import FeatureColumns
 
 
 def columns_of_sets(draws, n):
     """Columns of draws given as lists of (owners, weight)."""
     flat = [feature for draw in draws for feature in draw]
-    return Columns(
+    return FeatureColumns(
         np.array([len(draw) for draw in draws], np.int64),
         np.array([weight for _, weight in flat], float),
         np.array([len(owners) for owners, _ in flat], np.int64),

@@ -3,13 +3,15 @@
 import numpy as np
 from arviz_stats.base.array import array_stats
 
-from thali._classify.sparse_logit.chain import Chain, Prior, problem_of
+from thali._classify.sparse_logit.chain import CoefficientChain, CoefficientPrior, problem_of
 
 TRAJECTORIES = [0, 2]  # in a sweep
 WIDE = [False, True]
 
 
-def chains_of(X, y, classes, reference, prior, draws, wide=None, tune=1000, count=2, trajectories=0, kind=Chain):
+def chains_of(
+    X, y, classes, reference, prior, draws, wide=None, tune=1000, count=2, trajectories=0, kind=CoefficientChain
+):
     """Chains that have run, with every sweep recorded."""
     problem = problem_of(X, y, classes, reference, prior, wide, trajectories=trajectories)
     made = [kind(problem, prior.eta, np.random.default_rng(seed), draws, tune, 1) for seed in range(count)]
@@ -31,4 +33,13 @@ def three_classes(n=40):
     return X, scores.argmax(axis=1)
 
 
-__all__ = ["TRAJECTORIES", "WIDE", "Chain", "Prior", "chains_of", "mcse", "problem_of", "three_classes"]
+__all__ = [
+    "TRAJECTORIES",
+    "WIDE",
+    "CoefficientChain",
+    "CoefficientPrior",
+    "chains_of",
+    "mcse",
+    "problem_of",
+    "three_classes",
+]

@@ -6,7 +6,7 @@ import thali as th
 from helpers.naive import latent_features as naive
 from helpers.problems import contents, make_state
 from thali._aspects.operations import rebuild
-from thali._aspects.state import NO_UNIQUE, Model
+from thali._aspects.state import NO_UNIQUE, ChainModel
 from thali._aspects.weight_priors import GammaWeights
 from thali.likelihoods import MostSimilarPair
 from thali.priors import IndianBuffet
@@ -31,7 +31,7 @@ def build_triplets(data, link, prior=None, lo=1, hi=None, shape=1.0, rate=1.0, l
     likelihood, make_cache = MostSimilarPair(link, lapse).compiled(data, GammaWeights(shape, rate))
     n = data.n_options
     prior = (prior or IndianBuffet()).compiled(n)
-    return Model(
+    return ChainModel(
         prior, likelihood, GammaWeights(shape, rate), lo, n if hi is None else hi, NO_UNIQUE, False
     ), make_cache
 

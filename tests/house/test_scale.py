@@ -10,7 +10,7 @@ from helpers.cpu_time import time_ratio
 from helpers.problems import random_comparisons
 
 import thali as th
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 
 RUN = """
@@ -65,7 +65,7 @@ def test_time_of_a_sweep_is_linear_in_the_compared_pairs(kind):
         prior = th.priors.Given(rng.random((n, 4)) < 0.5) if kind == "given" else th.priors.IndianBuffet()
         alpha = None if kind == "given" else 4.0 / np.sum(1.0 / np.arange(1, n + 1))
         settings = {"weight_prior": (1.0, 1.0), "draws": 1, "tune": 10**6, "thin": 1}
-        chain = Chain(build_task(prior, th.likelihoods.Elimination(), data, alpha=alpha, **settings), rng)
+        chain = FeatureChain(build_task(prior, th.likelihoods.Elimination(), data, alpha=alpha, **settings), rng)
         chain.run_to(100)
         return data.n_pairs, lambda: chain.run_to(chain.sweeps + 20)
 

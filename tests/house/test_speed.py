@@ -14,7 +14,7 @@ import thali as th
 import thali._aspects.samplers.recommended as recommended
 from thali._aspects import operations
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, LOSSES, MIN_WEIGHT, OTHER, OWN, WIDTH, WINS
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task
 from thali._compile.jit import kernel, vectorised
 
@@ -72,7 +72,7 @@ def test_the_compiled_sweep_counts_no_references():
     data = random_comparisons(3, 1)
     settings = {"weight_prior": (1.0, 1.0), "alpha": None, "draws": 1, "tune": 1, "thin": 1}
     task = build_task(th.priors.IndianBuffet(), th.likelihoods.Elimination(), data, **settings)
-    Chain(task, np.random.default_rng(1)).run_to(1)
+    FeatureChain(task, np.random.default_rng(1)).run_to(1)
     used = recommended.infinite.dispatcher(task.model)
     assert used.targetoptions.get("_nrt") is False
     # code that was loaded from disk cannot be inspected, so it is compiled once more

@@ -76,7 +76,7 @@ def cut_starts(monkeypatch, budget, least=fit.LEAST_STARTS):
 
 @pytest.mark.unit
 def test_starts_keep_within_the_budget(monkeypatch):
-    tasks = fit.Tasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4))
+    tasks = fit.EncodedTasks(np.zeros((4_000, 10)), np.arange(0, 4_001, 4), np.arange(0, 4_000, 4))
     panel = fit.Panel(tasks, np.arange(101), np.ones((100, 1)))
     free = fit.starts_within_budget(panel, (2, 3), fit.BIC, None)
     assert (free.asked, free.most, free.least(1), free.least(3), free.least(20)) == (None, 40, 1, 12, 40)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from thali._choice.answers.logits import Columns, Kinds, logit_tastes
+from thali._choice.answers.logits import AttributeColumns, RespondentClasses, logit_tastes
 from thali._choice.answers.simulator import MarketDraws, hash_exponentials, held
 from thali._choice.product_classes.reports.market import BestOfClasses
 from thali._people.columns import MISSING, people_of
@@ -66,7 +66,7 @@ def test_draws_hold_everybody_equally_often(draws, people, respondents):
 
 TASTES = np.random.default_rng(3).normal(size=(4, 3, 2))
 MARKET = [(0,), (1,), (2,)]
-COLUMNS = [Columns(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), False)]
+COLUMNS = [AttributeColumns(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.0, 0.0]]), False)]
 
 
 def probabilities():
@@ -88,7 +88,7 @@ def test_weighted_people_and_draws_that_hold_none_of_them():
 
 def test_kinds_have_the_weights_of_who_is_of_them():
     membership = np.array([[1.0, 0.0, 0.0], [0.5, 0.25, 0.25]], np.float32)
-    kinds = Kinds(membership, np.array([[0, 1], [0, 2], [2, 2]]))
+    kinds = RespondentClasses(membership, np.array([[0, 1], [0, 2], [2, 2]]))
     rule = logit_tastes(COLUMNS, TASTES, respondents=2, kinds=kinds)
     first, second = (hash_exponentials(4, 2) * [0.5, 1.5]).T  # of the two respondents in each draw but the estimate
     whole = first + second

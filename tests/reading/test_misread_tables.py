@@ -18,7 +18,7 @@ import thali._data.kinds as kinds
 import thali._reading.recognise as recognise
 from thali._described import Description, as_html, as_text
 from thali._labels import as_label
-from thali._reading.table import Table, read_table
+from thali._reading.table import RawTable, read_table
 from thali._source import Source
 from thali.errors import DataError, DataWarning
 from thali.report import slides
@@ -230,7 +230,7 @@ def test_options_that_are_numbers_are_no_ranks(answers):
     names = ["object1", "object2", "object3"] if answers == ("odd",) else ["option1", "option2", "option3"]
     frame = pd.DataFrame(rows, columns=["person", *names]).assign(**{answers[0]: [row[1] for row in rows]})
     frame = frame if answers == ("odd",) else frame.assign(worst=[row[2] for row in rows])
-    assert recognise.recognise(Table(frame, "the table")).kind == (
+    assert recognise.recognise(RawTable(frame, "the table")).kind == (
         kinds.TRIPLETS if answers == ("odd",) else kinds.CHOICES
     )
 

@@ -9,9 +9,9 @@ from helpers.sentences import refused, said, warned
 
 import thali as th
 from thali._data.kinds import CLASSES, PAIRS
-from thali._reading.cells import Cells
+from thali._reading.cells import TextTable
 from thali._reading.recognise import read, recognise
-from thali._reading.table import Table, load, read_table, text_table
+from thali._reading.table import RawTable, load, read_table, text_table
 from thali._reading.where import Condition, Where
 from thali.errors import ArgumentError, DataError, DataWarning
 
@@ -208,7 +208,7 @@ def test_rows_are_those_of_pandas(tmp_path, kind):
     for _ in range(4):
         frame = table_of(rng)
         if kind == "frame":
-            table = Table(frame, "the data frame")
+            table = RawTable(frame, "the data frame")
         else:
             path = tmp_path / f"table.{kind}"
             if kind == "parquet":
@@ -317,6 +317,6 @@ def test_a_leaderboard_of_a_file_or_of_a_frame(tmp_path):
 
 
 def test_columns_known_to_hold_text_stay_text():
-    cells = Cells(["a", "b"], [["1", "2"], ["-", "NA"]], [2, 3])
+    cells = TextTable(["a", "b"], [["1", "2"], ["-", "NA"]], [2, 3])
     frame = text_table(cells, "x.csv", {"a": True, "b": False}).frame
     assert frame["a"].tolist() == ["1", "2"] and frame["b"].isna().all() and frame["b"].dtype == float

@@ -6,20 +6,20 @@ A new shape is a section like this file in `thali/_reading/shapes/KIND.py`, with
 from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._reading.shape import Reading, Shape
-from thali._reading.table import Table
+from thali._reading.table import RawTable
 
 NAME = "table of decisions"
 COLUMNS = ("one", "other", "verdict")
 
 
-def match(table: Table) -> Reading | None:
+def match(table: RawTable) -> Reading | None:
     """A table with these three columns; nothing is converted, and nothing is raised."""
     if not set(COLUMNS) <= set(table.names):
         return None
     return Reading(PAIRS, NAME, "table of pairs with a decision", table, lambda: converted(table))
 
 
-def converted(table: Table) -> tuple[PairedComparisons, str]:
+def converted(table: RawTable) -> tuple[PairedComparisons, str]:
     """The data, checked by their own class, and a sentence that says what was read."""
     rows = table.frame.loc[:, list(COLUMNS)].itertuples(index=False)
     pairs = [(one, other) if verdict == "one" else (other, one) for one, other, verdict in rows]

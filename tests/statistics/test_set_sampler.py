@@ -14,7 +14,7 @@ from helpers.set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
 from thali import Choices
-from thali._aspects.draws.columns import Columns
+from thali._aspects.draws.columns import FeatureColumns
 from thali._aspects.likelihoods.set_draws import set_probability_draws
 from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
 
@@ -142,7 +142,7 @@ def elimination_with_unique_aspects(data, utilities):
     """The log-likelihood of elimination without shared aspects, by the arithmetic of the samplers."""
     weights = np.exp(utilities)[None]
     none = np.zeros(0, np.int64)
-    columns = Columns(np.zeros(1, np.int64), none.astype(float), none, none, weights)
+    columns = FeatureColumns(np.zeros(1, np.int64), none.astype(float), none, none, weights)
     p = set_probability_draws(columns, data.start, data.members, 0.0)[0]
     return float(data.counts @ np.log(p))
 
@@ -196,7 +196,7 @@ def five_aspects(seed=0, occasions=20_000):
     weights = [3.0, 2.0, 2.5, 1.5, 2.0]
     matrix = np.array([[x in owners for owners in members] for x in labels])
     sets: dict = {}
-    columns = Columns(
+    columns = FeatureColumns(
         np.array([5]),
         np.array(weights),
         matrix.sum(0),

@@ -13,7 +13,7 @@ from scipy.stats import beta, poisson
 import thali as th
 from thali._aspects import operations
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS, draw_coefficients
-from thali._aspects.state import BETA, Model
+from thali._aspects.state import BETA, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali.likelihoods import Elimination
 from thali.priors import IndianBuffet
@@ -103,7 +103,7 @@ def test_a_draw_of_the_coefficient_leaves_its_posterior_invariant():
     """Started at equally spaced quantiles of the posterior given all weights, the draws have its distribution."""
     rng, data = np.random.default_rng(2), in_order((6, 1), (3, 5))
     likelihood, make = Elimination(0.05, covariates=data.covariates.names).compiled(data)
-    model = Model(IndianBuffet().compiled(2), likelihood, EXPONENTIAL, 2, 1, FIXED_UNIQUE, False)
+    model = ChainModel(IndianBuffet().compiled(2), likelihood, EXPONENTIAL, 2, 1, FIXED_UNIQUE, False)
     state, cache = make_state(model, make, rng.random((2, 4)) < 0.5, rng.gamma(2.0, size=4), 3.0 + rng.random(2))
     known = contents(state)
     grid = np.linspace(-5, 5, 401)

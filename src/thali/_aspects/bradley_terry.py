@@ -29,13 +29,13 @@ if TYPE_CHECKING:
     import xarray
 
     from .maximum_likelihood.set_problems import BestWorstProblem, LuceProblem
-    from .samplers.chains import Task
+    from .samplers.chains import SamplingTask
 
 
 # The posterior density of log worths and of the parameter of ties, with its first and second derivatives -------------
 
 
-class Density(NamedTuple):
+class BradleyTerryDensity(NamedTuple):
     r"""The density of log worths :math:`u`, of which only differences count, of the log :math:`\tau` of nu, and of
     the coefficients :math:`\beta` of covariates x.
 
@@ -84,12 +84,12 @@ class Density(NamedTuple):
         """Number of covariates."""
         return self.x.shape[1]
 
-    def raised(self, power: float) -> "Density":
+    def raised(self, power: float) -> "BradleyTerryDensity":
         """The density whose likelihood is raised to a power."""
         counts = {name: power * getattr(self, name) for name in ("wins", "losses", "tied")}
         return self._replace(**counts, power=power * self.power)
 
-    def simpler(self) -> "Density | None":
+    def simpler(self) -> "BradleyTerryDensity | None":
         """The density whose highest point is near; None: equal worths are near enough."""
         if self.lapse > 0.0:
             return self._replace(lapse=0.0)
@@ -109,7 +109,7 @@ class Density(NamedTuple):
         add_pairs(*sides, lapse, np.exp(u / 2.0), nu, self.x, beta, np.ones_like(nu), np.empty_like(nu), found)
         return found
 
-    def likelihood_at(self, point: np.ndarray) -> "Local":
+    def likelihood_at(self, point: np.ndarray) -> "LocalDensity":
         """The log-likelihood near a point."""
         n, i, j, x = self.n_options, self.first, self.second, self.x
         u, log_nu, beta = self.parts_of(point)
@@ -130,7 +130,7 @@ class Density(NamedTuple):
         curvature[after:, after:] = -(x.T * bend) @ x
         for m, values in enumerate(x.T, after):
             curvature[m, :n] = curvature[:n, m] = -_along(bend * values, i, j, n)
-        return Local(point, value, gradient, curvature)
+        return LocalDensity(point, value, gradient, curvature)
 
 
 class SetDensity(NamedTuple):
@@ -179,17 +179,17 @@ class SetDensity(NamedTuple):
         tops = [each.max(axis=1, keepdims=True) for each in blocks]
         return np.concatenate([self.pose.log_likelihoods(np.exp(u - top)) for u, top in zip(blocks, tops, strict=True)])
 
-    def likelihood_at(self, point: np.ndarray) -> "Local":
+    def likelihood_at(self, point: np.ndarray) -> "LocalDensity":
         weights, none = np.exp(point - point.max()), np.zeros(0)
         gradient, hessian, _ = self.pose.slopes(weights, none)
-        return Local(point, float(self.pose.terms(weights, none).sum()), gradient, -hessian)
+        return LocalDensity(point, float(self.pose.terms(weights, none).sum()), gradient, -hessian)
 
 
-AnyDensity = Density | SetDensity
+AnyDensity = BradleyTerryDensity | SetDensity
 ENTRIES = 1 << 22  # answers times points at a time
 
 
-class Local(NamedTuple):
+class LocalDensity(NamedTuple):
     """The density at a point."""
 
     where: np.ndarray
@@ -198,7 +198,7 @@ class Local(NamedTuple):
     curvature: np.ndarray  # minus the second derivatives; 0 along a common change of all log worths
 
 
-def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior: bool = True) -> Density:
+def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior: bool = True) -> BradleyTerryDensity:
     """The density that comparisons leave, pairs with as many in a row; ties count only if `has_ties`."""
     cells = data.cells
     tied = cells.tied if has_ties else np.zeros(len(cells.first))
@@ -206,7 +206,7 @@ def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior:
     first, second, wins, losses, tied, x = (
         each[order] for each in (cells.first, cells.second, cells.wins, cells.losses, tied, cells.x)
     )
-    return Density(first, second, wins, losses, tied, x, data.n_options, float(lapse), has_ties, has_prior)
+    return BradleyTerryDensity(first, second, wins, losses, tied, x, data.n_options, float(lapse), has_ties, has_prior)
 
 
 def log_densities(density: AnyDensity, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -219,13 +219,13 @@ def log_densities(density: AnyDensity, points: np.ndarray) -> tuple[np.ndarray, 
     return found + of_worths + (log_nu - np.exp(log_nu)).sum(axis=1) - 0.5 * (beta**2).sum(axis=1), found
 
 
-def local(density: AnyDensity, point: np.ndarray) -> Local:
+def local(density: AnyDensity, point: np.ndarray) -> LocalDensity:
     """Value, gradient and curvature at a point."""
     found = density.likelihood_at(point)
     return _with_prior(density, found) if density.has_prior else found
 
 
-def _with_prior(density: AnyDensity, likelihood: Local) -> Local:
+def _with_prior(density: AnyDensity, likelihood: LocalDensity) -> LocalDensity:
     """The density where the likelihood alone is that."""
     from scipy.special import logsumexp
 
@@ -245,7 +245,7 @@ def _with_prior(density: AnyDensity, likelihood: Local) -> Local:
     value -= float(beta @ beta) / 2.0
     gradient[after:] -= beta
     curvature[np.arange(after, density.size), np.arange(after, density.size)] += 1.0
-    return Local(point, value, gradient, curvature)
+    return LocalDensity(point, value, gradient, curvature)
 
 
 def _along(of_pairs: np.ndarray, i: np.ndarray, j: np.ndarray, n: int, sign: float = -1.0) -> np.ndarray:
@@ -332,26 +332,26 @@ _GAIN = 1e-12  # of the log density: no step that promises less is taken
 _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be seen
 
 
-class _Worths(Target[Local]):
+class _Worths(Target[LocalDensity]):
     """A density."""
 
     def __init__(self, density: AnyDensity) -> None:
         self._density = density
 
-    def moved(self, here: Local, change: np.ndarray) -> Local:
+    def moved(self, here: LocalDensity, change: np.ndarray) -> LocalDensity:
         n, there = self._density.n_options, here.where + change
         there[:n] -= there[:n].mean()
         return local(self._density, there)
 
-    def slope(self, here: Local) -> Slope:
+    def slope(self, here: LocalDensity) -> Slope:
         curve = fixed_scale(here.curvature, self._density.n_options)
         return Slope(here.gradient, curve, np.diag(curve).clip(1e-9))
 
-    def rises(self, here: Local, ahead: Local, promised: float) -> bool:
+    def rises(self, here: LocalDensity, ahead: LocalDensity, promised: float) -> bool:
         return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
 
 
-def highest(density: AnyDensity) -> Local:
+def highest(density: AnyDensity) -> LocalDensity:
     """The density where it is highest, its log worths with a mean of 0, by damped Newton steps."""
     from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -359,7 +359,7 @@ def highest(density: AnyDensity) -> Local:
     if simpler is not None:
         start[: simpler.size] = highest(simpler).where
 
-    def climbed(begin: np.ndarray) -> Local:
+    def climbed(begin: np.ndarray) -> LocalDensity:
         return newton(_Worths(density), local(density, begin), _GAIN, damping=1e-6, longest=_LONGEST).point
 
     end = climbed(start)
@@ -374,7 +374,7 @@ def _sizes(curvature: np.ndarray) -> np.ndarray:
     return np.abs(np.diag(curvature)).clip(1e-9)
 
 
-def _without_covariates(density: Density) -> Density:
+def _without_covariates(density: BradleyTerryDensity) -> BradleyTerryDensity:
     """The density of the same comparisons, a row a pair, without control for covariates."""
     n = density.n_options
     pairs, place = np.unique(density.first * n + density.second, return_inverse=True)
@@ -580,7 +580,7 @@ def spreading(root: np.ndarray, variance: np.ndarray) -> np.ndarray:
 # Draws of worths as a chain, so that a fit by them runs, is stored and goes on like any other ------------------------
 
 
-class Record(NamedTuple):
+class WorthRecord(NamedTuple):
     """The draws so far, a row each."""
 
     unique_weights: np.ndarray  # (draws, options)
@@ -599,13 +599,15 @@ class RecordWithCovariates(NamedTuple):
 
 def _record(weights: np.ndarray, nu: np.ndarray, likelihood: np.ndarray, beta: np.ndarray) -> Any:
     """A record, with coefficients if there are any."""
-    return RecordWithCovariates(weights, nu, likelihood, beta) if beta.shape[1] else Record(weights, nu, likelihood)
+    return (
+        RecordWithCovariates(weights, nu, likelihood, beta) if beta.shape[1] else WorthRecord(weights, nu, likelihood)
+    )
 
 
 class WorthChain(IndependentDraws):
     """Independent draws of worths, whose sum is that of Gamma(1, 1) variables, of nu, and of coefficients."""
 
-    record: Record | RecordWithCovariates
+    record: WorthRecord | RecordWithCovariates
 
     def __init__(self, worths: Worths, draws: int, rng: np.random.Generator, covariates: tuple[str, ...] = ()) -> None:
         self.worths, self.covariates = worths, covariates
@@ -614,7 +616,7 @@ class WorthChain(IndependentDraws):
         own, beta = (np.zeros((draws, width)) for width in widths)
         self.record = _record(own, np.zeros(draws), np.zeros(draws), beta)
 
-    def _block(self, rng: np.random.Generator) -> Record | RecordWithCovariates:
+    def _block(self, rng: np.random.Generator) -> WorthRecord | RecordWithCovariates:
         """The draws of a block, whose stream begins there."""
         density = self.worths.density
         points, likelihood = self.worths.draws(rng, BLOCK)
@@ -671,7 +673,7 @@ def sampling_of_worths(
     source: Any,
     run: Run,
     parts: dict[str, Any],
-    task: "Task",
+    task: "SamplingTask",
     worths_of: Callable[[PairedComparisons, AnyDensity], tuple[Worths, Dependence | None]],
 ) -> Sampling[WorthChain]:
     """The run for these data.

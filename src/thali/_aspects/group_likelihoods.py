@@ -15,7 +15,7 @@ from thali._data.answers import OUTCOMES, answers_given, first_answers, given_an
 
 from .group_state import People, group_at
 from .likelihoods.best_worst_sets import BestWorstSets
-from .likelihoods.pair_blocks import WIDTH, Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
+from .likelihoods.pair_blocks import WIDTH, PairBlocks, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 from .likelihoods.pair_covariates import (
     CLASSES,
     PairsWithCovariates,
@@ -23,14 +23,14 @@ from .likelihoods.pair_covariates import (
     PairsWithCovariatesAndTiesWithoutUnique,
     PairsWithCovariatesWithoutUnique,
 )
-from .likelihoods.pair_sets import PairSets
+from .likelihoods.pair_sets import AnsweredPairSets
 from .likelihoods.residuals import Judgements
-from .likelihoods.sets import Sets, empty_cache
+from .likelihoods.sets import OfferedSets, empty_cache
 
 
-@group_at.register(Pairs)
+@group_at.register(PairBlocks)
 def _pairs(pairs: Any, g: Any) -> Any:
-    return Pairs(
+    return PairBlocks(
         pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
     )
 
@@ -76,9 +76,9 @@ def _judgements(judgements: Any, g: Any) -> Any:
     )
 
 
-@group_at.register(Sets)
+@group_at.register(OfferedSets)
 def _sets(sets: Any, g: Any) -> Any:
-    return Sets(sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse)
+    return OfferedSets(sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse)
 
 
 @group_at.register(PairsWithCovariates)
@@ -153,9 +153,9 @@ def _pairs_with_covariates_and_ties_without_unique(pairs: Any, g: Any) -> Any:
     )
 
 
-@group_at.register(PairSets)
+@group_at.register(AnsweredPairSets)
 def _pair_sets(sets: Any, g: Any) -> Any:
-    return PairSets(
+    return AnsweredPairSets(
         sets.start[g],
         sets.pair[g],
         sets.times[g],
@@ -237,11 +237,11 @@ def _joined_covariates(parts: Sequence[Any]) -> Any:
 
 
 WITH_COVARIATES = tuple(CLASSES.values())
-_OF_PAIRS_ALONE = Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
+_OF_PAIRS_ALONE = PairBlocks, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 _JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
     Judgements: _joined_judgements,
-    Sets: _joined_sets,
-    PairSets: _joined_pair_sets,
+    OfferedSets: _joined_sets,
+    AnsweredPairSets: _joined_pair_sets,
     BestWorstSets: _joined_best_worst,
     **dict.fromkeys(_OF_PAIRS_ALONE, _joined_pairs),
     **dict.fromkeys(WITH_COVARIATES, _joined_covariates),
@@ -250,7 +250,7 @@ _JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
 
 def make_caches(compiled: Sequence[tuple[Any, Any]]) -> list[Callable[..., Any]]:
     """A function for each group that makes its cache, of the same shapes in all, from likelihoods with their own."""
-    if not isinstance(compiled[0][0], Sets):
+    if not isinstance(compiled[0][0], OfferedSets):
         return [make for _, make in compiled]
     largest = max(int(np.diff(sets.start).max()) for sets, _ in compiled)
     return [partial(empty_cache, largest=largest) for _ in compiled]
@@ -317,6 +317,6 @@ def _places_of_best_worst(data: Any, sets: Any) -> np.ndarray:
 
 _PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
     **dict.fromkeys((*_OF_PAIRS_ALONE, *WITH_COVARIATES), _places_of_pairs),
-    Sets: _sets_of_places,
+    OfferedSets: _sets_of_places,
     BestWorstSets: _places_of_best_worst,
 }

@@ -19,7 +19,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
-from .state import COLUMNS, State, capacity, remove_column, replica, resized, stack
+from .state import COLUMNS, FeatureState, capacity, remove_column, replica, resized, stack
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa
@@ -148,7 +148,7 @@ def with_rows(base: Base, rows: int) -> Base:
     )
 
 
-def grown_groups(states: State, bases: Base) -> tuple[State, Base]:
+def grown_groups(states: FeatureState, bases: Base) -> tuple[FeatureState, Base]:
     """Copies with twice the room for columns."""
     levels = []
     for t in range(states.w.shape[0]):
@@ -233,7 +233,7 @@ class KindModel(NamedTuple):
     people: People
 
 
-class Kinds(NamedTuple):
+class ClassMembership(NamedTuple):
     """Who is of which kind. A chain has one for every temperature, stacked along a further first axis."""
 
     of: np.ndarray  # (people,) int64
@@ -245,11 +245,11 @@ class Kinds(NamedTuple):
 @scalar
 def kinds_at(kinds: Any, t: Any) -> Any:
     """Who is of which kind at level t: views."""
-    return Kinds(kinds.of[t], kinds.size[t], kinds.proposed[t], kinds.logs[t])
+    return ClassMembership(kinds.of[t], kinds.size[t], kinds.proposed[t], kinds.logs[t])
 
 
-def drawn_kinds(rng: np.random.Generator, people: People, number: int) -> Kinds:
+def drawn_kinds(rng: np.random.Generator, people: People, number: int) -> ClassMembership:
     """Everybody is of a kind at random."""
     of = rng.integers(0, number, people.start.size - 1)
     size = np.bincount(of, minlength=number)
-    return Kinds(of, size, np.zeros_like(of), np.zeros((number, people.place.size)))
+    return ClassMembership(of, size, np.zeros_like(of), np.zeros((number, people.place.size)))

@@ -5,7 +5,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 
-class Counted(Protocol):
+class ChoiceCounts(Protocol):
     """Whatever holds how often either of two was chosen, and neither."""
 
     @property
@@ -34,7 +34,7 @@ class Counted(Protocol):
         ...
 
 
-class Slopes(NamedTuple):
+class RowDerivatives(NamedTuple):
     """Derivatives of the log-likelihood of each row."""
 
     slope: np.ndarray  # by the log odds
@@ -51,7 +51,7 @@ def shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return expit(difference), expit(-difference)
 
 
-def terms(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
+def terms(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
     """The log-likelihood of each row, without coefficients; `log_nu` is empty without ties."""
     from scipy.special import xlogy
 
@@ -64,13 +64,13 @@ def terms(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) ->
     return found
 
 
-def tie_ratio(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
+def tie_ratio(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
     """The odds of a tie."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
     return np.exp(log_nu) * np.sqrt((scale * q + base) * (scale * rest + base))
 
 
-def slopes(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> Slopes:
+def slopes(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> RowDerivatives:
     """The derivatives of the log-likelihood of each row."""
     seen, seen_rest = _without_lapse(rows, q), _without_lapse(rows, rest)
     toward, away = rest * seen, q * seen_rest  # slopes of ln p and of -ln (1 - p)
@@ -79,16 +79,16 @@ def slopes(rows: Counted, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -
     slope = rows.wins * toward - rows.losses * away
     bend = rows.wins * bend_toward + rows.losses * bend_away
     if not rows.has_ties:
-        return Slopes(slope, bend, *(np.zeros_like(q) for _ in range(3)))
+        return RowDerivatives(slope, bend, *(np.zeros_like(q) for _ in range(3)))
     total = rows.wins + rows.losses + rows.tied
     ratio = tie_ratio(rows, q, rest, log_nu)
     share, tilt = ratio / (1.0 + ratio), (toward - away) / 2.0
     spread, more = total * share * (1.0 - share), rows.tied - total * share
     bend = bend + more * (bend_toward + bend_away) / 2.0 - spread * tilt**2
-    return Slopes(slope + more * tilt, bend, more, spread, spread * tilt)
+    return RowDerivatives(slope + more * tilt, bend, more, spread, spread * tilt)
 
 
-def _without_lapse(rows: Counted, q: np.ndarray) -> np.ndarray:
+def _without_lapse(rows: ChoiceCounts, q: np.ndarray) -> np.ndarray:
     """Return the share of an outcome's probability that is no lapse."""
     scaled = (1.0 - rows.lapse) * q
     return scaled / (scaled + rows.lapse / 2.0) if rows.lapse else np.ones_like(q)

@@ -21,7 +21,7 @@ NO_UNIQUE, FIXED_UNIQUE, TOTAL_UNIQUE = range(3)  # what State.s holds: see Mode
 ROOM = 32  # least number of free rows at the start of a sweep, in addition to as many as are in use
 
 
-class Model(NamedTuple):
+class ChainModel(NamedTuple):
     """A prior over columns, a likelihood, and how the two are joined. Never changed."""
 
     prior: object
@@ -33,7 +33,7 @@ class Model(NamedTuple):
     learn_alpha: bool  # Gamma(1, 1) prior on the concentration, or a fixed value
 
 
-class State(NamedTuple):
+class FeatureState(NamedTuple):
     """The state of one chain."""
 
     Z: np.ndarray  # (rows, n + 1) 0.0 or 1.0; entry n is always 0, so that a missing neighbour owns nothing
@@ -69,10 +69,10 @@ def grid_size(n: int) -> int:
     return max(96, math.ceil(math.log(2.4e13 * (1 + n)) * math.sqrt(n) / 1.45))
 
 
-def empty_state(n: int, capacity: int, nodes: int | None = None) -> State:
+def empty_state(n: int, capacity: int, nodes: int | None = None) -> FeatureState:
     """A state without columns for n options; `nodes` of a tree, where it is not for every sampler."""
     rows, nodes = capacity + 2, 2 * n if nodes is None else nodes
-    return State(
+    return FeatureState(
         Z=np.zeros((rows, n + 1)),
         w=np.zeros(rows),
         m=np.zeros(rows, np.int64),
@@ -97,7 +97,7 @@ def empty_state(n: int, capacity: int, nodes: int | None = None) -> State:
     )
 
 
-def resized(state: State, capacity: int) -> State:
+def resized(state: FeatureState, capacity: int) -> FeatureState:
     """A copy of the state with room for that many columns."""
     larger = empty_state(state.Z.shape[1] - 1, capacity, state.owning.shape[1])
     count = state.whole[COLUMNS]
@@ -117,7 +117,7 @@ def stack(replicas_: list[Any]) -> Any:
     return type(replicas_[0])(*(np.stack(arrays) for arrays in zip(*replicas_, strict=True)))
 
 
-def grown(states: State) -> State:
+def grown(states: FeatureState) -> FeatureState:
     """A copy of stacked states with twice the room for columns."""
     replicas_ = [replica(states, t) for t in range(states.w.shape[0])]
     return stack([resized(b, 2 * capacity(b)) for b in replicas_])
@@ -126,7 +126,7 @@ def grown(states: State) -> State:
 @scalar
 def replica(states: Any, t: Any) -> Any:
     """State number t of stacked states: views, which cost nothing."""
-    return State(
+    return FeatureState(
         states.Z[t],
         states.w[t],
         states.m[t],

@@ -36,7 +36,7 @@ class Part(NamedTuple):
         return found
 
 
-class Wanted(NamedTuple):
+class CodingRequest(NamedTuple):
     """What a user asked of the coding."""
 
     numbers: dict[str, tuple[float, ...]]  # attributes taken as numbers, and where the slope of each changes
@@ -89,9 +89,9 @@ def coding_of(data: ChoiceExperiment, linear: Any = (), knots: Any = None, inter
     return coding_by(data, {name: numbers_of_levels(name, data.levels[name]) for name in wanted.numbers}, wanted)
 
 
-def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted: Wanted | None = None) -> Coding:
+def coding_by(data: ChoiceExperiment, numbers: Mapping[str, np.ndarray], wanted: CodingRequest | None = None) -> Coding:
     """As `coding_of`, with attribute -> the number of each of its levels."""
-    wanted = Wanted(dict.fromkeys(numbers, ()), ()) if wanted is None else wanted
+    wanted = CodingRequest(dict.fromkeys(numbers, ()), ()) if wanted is None else wanted
     names: list[str] = []
     parts, every_seen, shared, unlabelled, first_column = [], [], [], [], {}
     lacking = {data.attributes.index(INSIDE): data.products[:, 0] == 0} if INSIDE in data.levels else {}
@@ -340,7 +340,7 @@ def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[M
 # The arguments that say how attributes become columns, checked against the data ---------------------------------------
 
 
-def wanted_of(data: "ChoiceExperiment", linear: Any, knots: Any, interactions: Any) -> Wanted:
+def wanted_of(data: "ChoiceExperiment", linear: Any, knots: Any, interactions: Any) -> CodingRequest:
     """The arguments `linear`, `knots` and `interactions`, checked."""
     numbers: dict[str, tuple[float, ...]] = dict.fromkeys(data.scheme.measured, ())
     for name in linear_names(linear):
@@ -353,7 +353,7 @@ def wanted_of(data: "ChoiceExperiment", linear: Any, knots: Any, interactions: A
     for pair in pairs:
         for name in pair:
             _known("interactions", name, data)
-    return Wanted(numbers, pairs)
+    return CodingRequest(numbers, pairs)
 
 
 def linear_names(linear: Any) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ _SMALLEST = 1e-12  # Newton decrement a task at which the maximisation ends
 A_CELL = 1.25e-8  # seconds of the likelihood and its derivatives for each row and column: `benchmarks/forecast.py`
 
 
-class Tasks(NamedTuple):
+class EncodedTasks(NamedTuple):
     """Choices in the form that the likelihood reads."""
 
     matrix: np.ndarray  # (rows, p)
@@ -33,7 +33,7 @@ class Tasks(NamedTuple):
         return np.repeat(np.arange(len(self.chosen_row)), np.diff(self.first_row))
 
 
-class Ascent(NamedTuple):
+class NewtonResult(NamedTuple):
     """The end point of Newton's method."""
 
     beta: np.ndarray
@@ -42,10 +42,10 @@ class Ascent(NamedTuple):
     converged: bool
 
 
-def tasks_of(data: "ChoiceExperiment", coding: Coding) -> Tasks:
+def tasks_of(data: "ChoiceExperiment", coding: Coding) -> EncodedTasks:
     """The choices of the data in the columns of a coding."""
     matrix = coding.matrix(data.products)[data.row_product]
-    return Tasks(matrix, data.first_row, data.first_row[:-1] + data.chosen)
+    return EncodedTasks(matrix, data.first_row, data.first_row[:-1] + data.chosen)
 
 
 def probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.ndarray:
@@ -64,7 +64,7 @@ def probabilities(utilities: np.ndarray, task_of_row: np.ndarray) -> np.ndarray:
     return result
 
 
-class Local(NamedTuple):
+class LocalLikelihood(NamedTuple):
     """What the likelihood looks like at one vector of tastes."""
 
     log_chosen: np.ndarray  # (tasks,) ln p_t(x*_t)
@@ -73,7 +73,7 @@ class Local(NamedTuple):
     spread: np.ndarray  # (rows, p) x_tj less the mean of the task
 
 
-def local(tasks: Tasks, beta: np.ndarray) -> Local:
+def local(tasks: EncodedTasks, beta: np.ndarray) -> LocalLikelihood:
     r"""The log-likelihood of every task and its derivatives.
 
     .. math:: \bar x_t = \sum_j p_{tj} x_{tj}, \qquad \nabla \ln p_t(x^*_t) = x^*_t - \bar x_t
@@ -85,10 +85,10 @@ def local(tasks: Tasks, beta: np.ndarray) -> Local:
     total = np.add.reduceat(e, starts)
     p = e / total[number]
     means = np.add.reduceat(x * p[:, None], starts)
-    return Local(u[tasks.chosen_row] - np.log(total), x[tasks.chosen_row] - means, p, x - means[number])
+    return LocalLikelihood(u[tasks.chosen_row] - np.log(total), x[tasks.chosen_row] - means, p, x - means[number])
 
 
-def information(at: Local, weight_of_row: np.ndarray | float = 1.0) -> np.ndarray:
+def information(at: LocalLikelihood, weight_of_row: np.ndarray | float = 1.0) -> np.ndarray:
     r"""Minus the Hessian of the log-likelihood of all tasks, each with a weight.
 
     .. math:: \sum_t w_t \sum_j p_{tj} (x_{tj} - \bar x_t)(x_{tj} - \bar x_t)^T
@@ -96,7 +96,7 @@ def information(at: Local, weight_of_row: np.ndarray | float = 1.0) -> np.ndarra
     return (at.spread * (at.probability * weight_of_row)[:, None]).T @ at.spread
 
 
-def derivatives(tasks: Tasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+def derivatives(tasks: EncodedTasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
     r"""Log-likelihood of all tasks, its gradient and its negative Hessian.
 
     .. math::
@@ -107,7 +107,7 @@ def derivatives(tasks: Tasks, beta: np.ndarray) -> tuple[float, np.ndarray, np.n
     return float(at.log_chosen.sum()), at.score.sum(axis=0), information(at)
 
 
-def ascend(tasks: Tasks, ridge: float = 0.0) -> Ascent:
+def ascend(tasks: EncodedTasks, ridge: float = 0.0) -> NewtonResult:
     """Maximise the log-likelihood, less ridge/2 times the sum of squares, by Newton's method with halved steps."""
     p = tasks.matrix.shape[1]
     ridges = ridge * np.eye(p)
@@ -120,7 +120,7 @@ def ascend(tasks: Tasks, ridge: float = 0.0) -> Ascent:
     top, _, converged = newton(
         target, target.look(np.zeros(p)), _SMALLEST * len(tasks.chosen_row), last=True, most=_MAX_STEPS
     )
-    return Ascent(top.where, top.value, top.information, converged)
+    return NewtonResult(top.where, top.value, top.information, converged)
 
 
 def _least_squares(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
@@ -128,7 +128,7 @@ def _least_squares(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     return np.linalg.lstsq(information, gradient, rcond=None)[0]
 
 
-def independent_columns(tasks: Tasks) -> np.ndarray:
+def independent_columns(tasks: EncodedTasks) -> np.ndarray:
     """Whether each column is linearly independent, within tasks, of those before it, as a bool array (p,)."""
     x, starts = tasks.matrix, tasks.first_row[:-1]
     means = np.add.reduceat(x, starts) / np.diff(tasks.first_row)[:, None]
@@ -147,7 +147,7 @@ def independent_columns(tasks: Tasks) -> np.ndarray:
 
 
 def drawn_choices(
-    beta: np.ndarray, tasks: Tasks, first_task: np.ndarray, rng: np.random.Generator
+    beta: np.ndarray, tasks: EncodedTasks, first_task: np.ndarray, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """A choice in every task at every draw of tastes (chain, draw, respondent, coefficient)."""
     chosen = np.empty((*beta.shape[:2], len(tasks.chosen_row)), np.int64)
@@ -164,7 +164,7 @@ def drawn_choices(
 _SUSPICIOUS = 12.0  # difference of two utilities within a task
 
 
-def separating_columns(tasks: Tasks, beta: np.ndarray) -> np.ndarray:
+def separating_columns(tasks: EncodedTasks, beta: np.ndarray) -> np.ndarray:
     r"""Columns along which the likelihood rises without end.
 
     .. math:: \max_d \sum_i z_i^T d \quad \text{subject to} \quad z_i^T d \ge 0, \; -1 \le d \le 1, \qquad

@@ -20,7 +20,7 @@ def is_blocked(X: Any) -> bool:
     return hasattr(X, "to_delayed") and hasattr(X, "chunks")
 
 
-class Seen(NamedTuple):
+class BlockScan(NamedTuple):
     """Blocks of rows and what was found in them."""
 
     pairs: list[tuple[Any, Any]]  # of covariates and labels, delayed
@@ -31,7 +31,7 @@ class Seen(NamedTuple):
     counts: np.ndarray  # rows of each class
 
 
-def see(X: Any, y: Any, sample_weight: Any, model: str) -> Seen:
+def see(X: Any, y: Any, sample_weight: Any, model: str) -> BlockScan:
     """Check the blocks, and find their sizes, the ends of the covariates, and the classes."""
     from dask.base import compute
     from dask.delayed import delayed
@@ -43,10 +43,10 @@ def see(X: Any, y: Any, sample_weight: Any, model: str) -> Seen:
     labels, counts = _labels_of(seen)
     classes, _ = codes_of(np.repeat(labels, np.minimum(counts, 2)), model, int(np.minimum(counts, 2).sum()))
     ends = np.array([np.min([part.lowest for part in seen], axis=0), np.max([part.highest for part in seen], axis=0)])
-    return Seen(pairs, [part.rows for part in seen], ends, seen[0].lowest, classes, counts)
+    return BlockScan(pairs, [part.rows for part in seen], ends, seen[0].lowest, classes, counts)
 
 
-def standard_over(seen: Seen, names: Sequence[str]) -> Standard:
+def standard_over(seen: BlockScan, names: Sequence[str]) -> Standard:
     """Mean and standard deviation over all blocks: two sweeps, the first for the mean."""
     of_ends = standard_of(seen.ends, np.array(names, dtype=object))
     unit, rows, blocks = of_ends.unit, sum(seen.rows), [x for x, _ in seen.pairs]

@@ -29,7 +29,7 @@ from .weights import warn_of_shares, weighted_classes, weights_of
 if TYPE_CHECKING:
     import xarray
 
-    from thali._model.settings import Settings
+    from thali._model.settings import AnswerSettings
 
 
 class Classifier(Predictions, RunByChains):
@@ -53,7 +53,7 @@ class Classifier(Predictions, RunByChains):
     _FINDINGS: ClassVar[str] = "thali._classify.findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
-    def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
+    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """The settings with the rows of the fit, once it is clear that they can be divided into so many folds."""
         if isinstance(data, Observations):
             settings = replace(settings, rows=(data.covariates, data.labels))

@@ -10,7 +10,7 @@ from thali._model.common_findings import asked, convergence, data, methods, summ
 from thali._model.finding import MISSES, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name, tails_of
 
@@ -120,7 +120,7 @@ _MIN_SHOWN = 0.0005  # of a relative weight, with three decimals
 _NAMED, _WORST = 3, 10
 
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings: of relative weights, or of coefficients."""
     ours = (weights,) if _is_plackett_luce(model) else (coefficients,)
     of_draws = () if model._posterior is None else (summary,)
@@ -135,7 +135,7 @@ def _is_plackett_luce(model: Any) -> bool:
 
 
 @finding("cross_validation", "Cross-validation", ON_SCREEN)
-def cross_validation(model: Any, settings: Settings) -> Finding | None:
+def cross_validation(model: Any, settings: AnswerSettings) -> Finding | None:
     """Error rate and log loss beside those of the majority class and of the class proportions."""
     scores = _scores(model, settings)
     if scores is None:
@@ -163,7 +163,7 @@ def cross_validation(model: Any, settings: Settings) -> Finding | None:
     )
 
 
-def _scores(model: Any, settings: Settings) -> Scores | None:
+def _scores(model: Any, settings: AnswerSettings) -> Scores | None:
     """The scores of the cross-validation that was asked for, which the fitted model keeps."""
     kept = vars(model).get("cross_validation_")
     if kept is not None and (kept.folds, kept.seed) == (settings.folds, settings.random_seed):
@@ -214,7 +214,7 @@ def _name(model: Any) -> str:
 
 
 @finding("weights", "Covariate weights", ON_SCREEN)
-def weights(model: Any, settings: Settings) -> Finding:
+def weights(model: Any, settings: AnswerSettings) -> Finding:
     """The relative weights of Plackett-Luce regression, the largest first."""
     table = importance(model, settings.ci)
     shown = table[table["weight"] >= _MIN_SHOWN]  # what rounds to zero is not told from it
@@ -228,7 +228,7 @@ def weights(model: Any, settings: Settings) -> Finding:
 
 
 @finding("coef", "Coefficients", ON_SCREEN)
-def coefficients(model: Any, settings: Settings) -> Finding:
+def coefficients(model: Any, settings: AnswerSettings) -> Finding:
     """The coefficients of the sparse logit, those furthest from 0 first."""
     table, covariates = importance(model, settings.ci), ENGLISH["coef.standard" if model.standardize else "coef.units"]
     if model._engine.is_point:
@@ -264,7 +264,7 @@ def _largest(table: "pandas.DataFrame", value: str, words: str) -> Text:
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: Any, settings: Settings) -> Finding:
+def parameters(model: Any, settings: AnswerSettings) -> Finding:
     """Scales, and the likelihood of all the data."""
     of = _of_weights if _is_plackett_luce(model) else _of_coefficients
     return Finding(notes=tuple(of(model, settings.ci)))
@@ -326,7 +326,7 @@ def _in_digits(draws: np.ndarray, ci: float) -> str:
 
 
 @finding("unexpected_rows", "Worst-predicted rows", SHOWN, chapter=MISSES)
-def unexpected_rows(model: Any, settings: Settings) -> Finding:
+def unexpected_rows(model: Any, settings: AnswerSettings) -> Finding:
     """Rows whose class the model finds unlikely, where draws of each row's likelihood are stored."""
     import pandas as pd
 

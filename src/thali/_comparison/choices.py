@@ -16,7 +16,7 @@ from thali.errors import DataError
 
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
 from .splitter import Evenly, Splitter, folds_wanted, not_both
-from .table import Scores
+from .table import ScoreTable
 
 if TYPE_CHECKING:
     import pandas
@@ -52,7 +52,7 @@ class OfTasks(Splitter):
         return {"sizes": np.diff(self.tasks.first_row)}
 
 
-class Tasks(OfTasks):
+class TaskSplitter(OfTasks):
     """Leaves out the last tasks of every respondent, or a random part of everybody's."""
 
     leave_out = "task"
@@ -73,7 +73,7 @@ class Tasks(OfTasks):
         return [part == k for k in range(number)]
 
 
-class Respondents(OfTasks):
+class RespondentSplitter(OfTasks):
     """Leaves out all tasks of some respondents."""
 
     leave_out = what = "respondent"
@@ -88,11 +88,11 @@ class ChoicesOutOfSets(Evenly, OfTasks):
 
     leave_out = what = "choice"
     alone = "has only one choice;"
-    tasks: "Occasions"
+    tasks: "ScoredOccasions"
 
     def __init__(self, data: Choices) -> None:
         Splitter.__init__(self, data)
-        self.tasks = Occasions(data)
+        self.tasks = ScoredOccasions(data)
         self.knows_people: bool = self.tasks.knows_people
 
     @property
@@ -121,7 +121,7 @@ class Choosers(ChoicesOutOfSets):
         return self.tasks.respondent_of_task
 
 
-class Occasions:
+class ScoredOccasions:
     """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
 
     The alternatives of a best-worst choice are the ordered pairs (best, worst) of its set. Where respondents are not
@@ -154,7 +154,7 @@ class Occasions:
         rows = np.repeat(rows, data.times[rows].astype(np.int64))
         self._fill(data, data.respondent[rows], data.choice[rows], None if data.worst is None else data.worst[rows])
 
-    def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray, worst: np.ndarray | None) -> "Occasions":
+    def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray, worst: np.ndarray | None) -> "ScoredOccasions":
         self.data, self.who, self.place, self.worst = data, who, place, worst
         self.set = data.set_of[place]
         self.knows_people = bool(data.respondents)
@@ -202,10 +202,10 @@ class Occasions:
         worst = self.worst - self.data.start[self.set]
         return best * (self.data.sizes[self.set] - 1) + worst - (worst > best)
 
-    def take(self, kept: np.ndarray) -> "Occasions":
+    def take(self, kept: np.ndarray) -> "ScoredOccasions":
         """Those occasions alone, and nothing else of them known."""
         worst = None if self.worst is None else self.worst[kept]
-        return Occasions.__new__(Occasions)._fill(self.data, self.who[kept], self.place[kept], worst)
+        return ScoredOccasions.__new__(ScoredOccasions)._fill(self.data, self.who[kept], self.place[kept], worst)
 
     @cached_property
     def choices(self) -> Choices:
@@ -259,12 +259,12 @@ class HitScorer(Scorer):
     )
     a_unit: ClassVar[str]
 
-    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
         log_score, hits, sizes = self.log_score(found), found.frame("hits"), found.observed("sizes")
         log_score[BASE], hits[BASE] = -np.log(sizes), 1.0 / sizes
         return {"log_score": log_score, "hit_rate": hits}
 
-    def log_score(self, found: Scores) -> Any:
+    def log_score(self, found: ScoreTable) -> Any:
         """The main score, of models alone."""
         return found.frame("log_score")
 
@@ -305,11 +305,11 @@ class ChoiceScorer(HitScorer):
         chosen, hits = scores(checked(predicted, test), test)
         return {"chosen": chosen.tolist(), "hits": hits.tolist()}
 
-    def log_score(self, found: Scores) -> Any:
+    def log_score(self, found: ScoreTable) -> Any:
         with np.errstate(divide="ignore"):  # a probability of 0
             return np.log(found.frame("chosen"))
 
-    def attrs(self, found: Scores) -> dict[str, Any]:
+    def attrs(self, found: ScoreTable) -> dict[str, Any]:
         splitter = found.splitter
         unit = "respondent" if splitter.knows_people else "choice"
         return super().attrs(found) | {"leave_out": splitter.leave_out, "unit": unit}
@@ -336,7 +336,7 @@ class PeopleScorer(ChoiceScorer):
         " respondents and divided by the number of choices."
     )
 
-    def score_one(self, model: Any, test: Occasions) -> dict[str, Any]:
+    def score_one(self, model: Any, test: ScoredOccasions) -> dict[str, Any]:
         found = super().score_one(model, test)
         if spec_of(model) is None:  # each choice as if another person had made it
             with np.errstate(divide="ignore"):
@@ -345,18 +345,18 @@ class PeopleScorer(ChoiceScorer):
             of_people = test.log_predicted_by(model)
         return found | {"together": (of_people / np.diff(test.first_task))[test.respondent_of_task].tolist()}
 
-    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
         frames = super().frames(found)
         together = found.frame("together")
         together[list(self.before)] = frames[self.main][list(self.before)]
         return frames | {"together": together}
 
-    def every_column(self, found: Scores) -> dict[str, Any]:
+    def every_column(self, found: ScoreTable) -> dict[str, Any]:
         difference, difference_se = found.differences_from(found.best_by("together"), "together")
         own = {"together_difference": difference, "together_difference_se": difference_se}
         return super().every_column(found) | own
 
-    def attrs(self, found: Scores) -> dict[str, Any]:
+    def attrs(self, found: ScoreTable) -> dict[str, Any]:
         return super().attrs(found) | {"together": found.frames["together"]}
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
@@ -409,7 +409,7 @@ class TripletScorer(HitScorer):
             "hits": share[named].tolist(),
         }
 
-    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
         return super().frames(found) | {"log_score_mcse": found.frame("log_score_mcse").assign(**{BASE: 0.0})}
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
@@ -418,7 +418,7 @@ class TripletScorer(HitScorer):
         return [f"Least expected by {table.attrs['best']}: {'; '.join(named)}."]
 
 
-def checked(predicted: Any, test: ChoiceExperiment | Occasions) -> np.ndarray:
+def checked(predicted: Any, test: ChoiceExperiment | ScoredOccasions) -> np.ndarray:
     """The predictions, if they are probabilities of the rows that sum to 1 in every task."""
     p = np.asarray(predicted, dtype=float)
     if p.shape != (test.n_alternatives,):

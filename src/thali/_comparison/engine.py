@@ -25,7 +25,7 @@ from .job import BY_PREDICTION, Fit, fits_of, key_of, opened_job
 from .scorer import Scorer
 from .sentences import unconverged
 from .splitter import Splitter
-from .table import NOT_RUN, Scores, comparison_table
+from .table import NOT_RUN, ScoreTable, comparison_table
 
 if TYPE_CHECKING:
     import pandas
@@ -167,7 +167,7 @@ def run_comparison(
         records: dict[Fit, Record | None] = {fit: batch.records.get(key_of(fit)) for fit in fits}
         if interrupted and not any(records.values()):
             raise KeyboardInterrupt
-        table = comparison_table(Scores(splitter, scorer, parts, list(named), records))
+        table = comparison_table(ScoreTable(splitter, scorer, parts, list(named), records))
     table.attrs.update(interrupted=interrupted, lapses=lapses)
     go_on = InPython("set job=FOLDER to be able to resume", "add --out DIR to be able to resume")
     warn_of(table, splitter, go_on if job is None else f"repeat the call to resume from '{job}'")

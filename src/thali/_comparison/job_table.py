@@ -3,13 +3,13 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._inference.parts import Parts, read_parts
+from thali._inference.parts import PartsOfJob, read_parts
 from thali._inference.seeds import seed_of_json
 from thali._model.saved import unpacked
 
 from .by_evidence import table_of_evidence
 from .job import BY_EVIDENCE, BY_PREDICTION, fits_of, key_of
-from .table import Scores, comparison_table
+from .table import ScoreTable, comparison_table
 from .ways import WAYS, kind_of
 
 if TYPE_CHECKING:
@@ -22,18 +22,18 @@ def table_of_job(job: Any) -> "pandas.DataFrame":
     return TABLES[parts.stamp["kind"]](parts)
 
 
-def _table_of_predictions(parts: Parts) -> "pandas.DataFrame":
+def _table_of_predictions(parts: PartsOfJob) -> "pandas.DataFrame":
     settings, source = parts.stamp["settings"], unpacked(parts.source)
     way = WAYS[kind_of(source["data"])][settings["leave_out"]]
     splitter, names = way.splitter(source["data"]), list(parts.stamp["models"])
     left_out = splitter.parts(seed_of_json(parts.stamp["seed"]), settings["hold_out"], settings["folds"])
     records = {fit: parts.records.get(key_of(fit)) for fit in fits_of(names, len(left_out))}
-    table = comparison_table(Scores(splitter, way.scorer, left_out, names, records))
+    table = comparison_table(ScoreTable(splitter, way.scorer, left_out, names, records))
     table.attrs.update(interrupted=False, lapses=source["lapses"])
     return table
 
 
-def _table_of_evidence(parts: Parts) -> "pandas.DataFrame":
+def _table_of_evidence(parts: PartsOfJob) -> "pandas.DataFrame":
     """Before the data all models are equally probable."""
     table = table_of_evidence(list(parts.stamp["models"]), parts.records, unpacked(parts.source)["base"])
     table.attrs["interrupted"] = False

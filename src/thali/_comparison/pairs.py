@@ -21,7 +21,7 @@ from thali.errors import DataError, DataWarning
 
 from .scorer import BASE, DIFFERENCE, Scorer
 from .splitter import Evenly, Splitter, lost_group
-from .table import Scores
+from .table import ScoreTable
 
 if TYPE_CHECKING:
     import pandas
@@ -195,7 +195,7 @@ class EachPair(Splitter):
         return pair_index(self.data, units)
 
 
-class Pairs(EachPair):
+class PairSplitter(EachPair):
     """Leaves out all comparisons of every pair in turn, or of random pairs together; a part is numbers of pairs."""
 
     what = part = "pair"
@@ -307,7 +307,7 @@ class ObjectPairs(EachPair):
         return self.data.take(part)
 
 
-class PairSets(Evenly):
+class PairSetSplitter(Evenly):
     """Leaves out random sets, a fifth of them by default; a part is a mask of sets, a unit an answer."""
 
     leave_out = what = level = "set"
@@ -404,7 +404,7 @@ class BinomialScorer(Scorer):
         ((wins, *tied, losses),) = test.counts
         return tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0])
 
-    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
         wins, losses, tied = (found.observed(name) for name in ("wins", "losses", "tied"))
         nll, log_pred = found.frame("nll"), found.frame("log_pred")
         n = wins + tied + losses
@@ -419,13 +419,13 @@ class BinomialScorer(Scorer):
         error, of_log = (found.frame(name).assign(**{BASE: 0.0, EMP: 0.0}) for name in ("nll_mcse", "log_pred_mcse"))
         return {"nll": nll, "mean_log_pred": log_pred, "nll_mcse": error, "mean_log_pred_mcse": of_log}
 
-    def every_column(self, found: Scores) -> dict[str, Any]:
+    def every_column(self, found: ScoreTable) -> dict[str, Any]:
         nll, n = found.counted("nll"), _comparisons(found)[found.counts]
         with np.errstate(invalid="ignore"):
             bits = (nll[BASE].sum() - nll.sum(skipna=False)) / (math.log(2) * n.sum())
         return super().every_column(found) | {"information": bits}
 
-    def observed(self, found: Scores) -> dict[str, np.ndarray]:
+    def observed(self, found: ScoreTable) -> dict[str, np.ndarray]:
         n, tied = _comparisons(found), found.observed("tied")
         ties = {"observed_tie": tied / n} if tied.any() else {}
         return {"n": n, "observed": found.observed("wins") / n, **ties}
@@ -442,7 +442,7 @@ class BinomialScorer(Scorer):
         return f"{pair} (observed {row.observed:.2f}, predicted {row.predicted:.2f}, nll {row.nll:.1f})"
 
 
-def _comparisons(found: Scores) -> np.ndarray:
+def _comparisons(found: ScoreTable) -> np.ndarray:
     """How many comparisons there are of each pair."""
     return found.observed("wins") + found.observed("losses") + found.observed("tied")
 
@@ -502,7 +502,7 @@ class GaussianScorer(Scorer):
             "r_hat": [r_hat(mu[..., k]) for k in each],
         }
 
-    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
         score, predicted = found.frame("log_score"), found.frame("predicted")
         data = found.splitter.observed()
         base = [constant_score(data["values"], data["judgements"], units) for units in found.units]
@@ -511,7 +511,7 @@ class GaussianScorer(Scorer):
         squared = predicted.sub(found.observed("values"), axis=0) ** 2
         return {"log_score": score, "log_score_mcse": error, "squared_error": squared}
 
-    def observed(self, found: Scores) -> dict[str, np.ndarray]:
+    def observed(self, found: ScoreTable) -> dict[str, np.ndarray]:
         return {"observed": found.observed("values")}
 
     def headline(self, table: "pandas.DataFrame", best: str) -> str:

@@ -12,7 +12,7 @@ from thali.errors import Argument, ArgumentError, DataError, IncompleteWarning, 
 
 from .scorer import BASE, Scorer
 from .splitter import Splitter
-from .table import Scores
+from .table import ScoreTable
 
 if TYPE_CHECKING:
     import pandas
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FOLDS = 5  # unless the user says otherwise
 
 
-class Rows(Splitter):
+class RowSplitter(Splitter):
     """Leaves out a fold of rows at a time, every class spread over the folds; a part is a mask of rows.
 
     Parameters
@@ -156,7 +156,7 @@ class ClassScorer(Scorer):
             raise DataError("predict_proba must return probabilities that sum to 1 in every row.")
         return scores_of_rows(p, truth)
 
-    def frames(self, found: Scores) -> "dict[str, pandas.DataFrame]":
+    def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
         known = [found.splitter.test(part)[1:] for part in found.parts]
         base = [scores_of_rows(np.tile(proportions, (len(truth), 1)), truth) for truth, proportions in known]
         frames = {}
@@ -167,7 +167,7 @@ class ClassScorer(Scorer):
             frames["log_loss"] = -np.log(frames["log_loss"])
         return frames
 
-    def attrs(self, found: Scores) -> dict[str, Any]:
+    def attrs(self, found: ScoreTable) -> dict[str, Any]:
         return super().attrs(found) | {"fold": found.part_of_unit()}
 
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
@@ -241,7 +241,7 @@ def cross_validate(
             warnings.simplefilter("ignore", IncompleteWarning)
             table = run_comparison(
                 {"model": model},
-                Rows(rows),
+                RowSplitter(rows),
                 ClassScorer(),
                 prepared={},
                 settings={},

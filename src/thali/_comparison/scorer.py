@@ -11,7 +11,7 @@ from thali._model.registry import spec_of
 if TYPE_CHECKING:
     import pandas
 
-    from .table import Scores
+    from .table import ScoreTable
 
 BASE = "BASE"  # the reference row that knows nothing of what distinguishes the units
 WORST = 3  # predictions that are named
@@ -66,7 +66,7 @@ class Scorer(ABC):
         """The scores of a fitted model for a part of data that are not of groups."""
 
     @abstractmethod
-    def frames(self, found: "Scores") -> "dict[str, pandas.DataFrame]":
+    def frames(self, found: "ScoreTable") -> "dict[str, pandas.DataFrame]":
         """The score of every unit by every model and reference row, by the name of the column of its mean; `main` among
         them. The names of Monte Carlo errors end with _mcse."""
 
@@ -74,12 +74,12 @@ class Scorer(ABC):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         """What the best model achieves, in a sentence."""
 
-    def columns(self, found: "Scores") -> dict[str, Any]:
+    def columns(self, found: "ScoreTable") -> dict[str, Any]:
         """The columns of the table."""
         every = self.every_column(found)
         return {name: every[name] for name in self.table}
 
-    def every_column(self, found: "Scores") -> dict[str, Any]:
+    def every_column(self, found: "ScoreTable") -> dict[str, Any]:
         """Whatever a table may tell, by the name of the column."""
         columns: dict[str, Any] = {self.counted: int(found.counts.sum())}
         for name in found.frames:
@@ -97,14 +97,14 @@ class Scorer(ABC):
             columns[f"{self.level}s"] = found.counted(self.main).index.get_level_values(self.level).nunique()
         return columns
 
-    def attrs(self, found: "Scores") -> dict[str, Any]:
+    def attrs(self, found: "ScoreTable") -> dict[str, Any]:
         """What else belongs into `attrs`."""
         frames = {name: found.frames[frame] for name, frame in self.further.items()}
         if self.predicted:
             frames["predictions"] = found.predictions(self.predicted, **self.observed(found))
         return frames
 
-    def observed(self, found: "Scores") -> dict[str, np.ndarray]:
+    def observed(self, found: "ScoreTable") -> dict[str, np.ndarray]:
         """What `attrs["predictions"]` holds of every unit besides predictions."""
         return {}
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NOT_RUN = "not run"
 
 
-class Scores:
+class ScoreTable:
     """The scores of all units by all models: what the columns of a table are made of.
 
     Parameters
@@ -160,7 +160,7 @@ class Scores:
         return {name: mean for name, (mean, _) in found.items()}, {name: error for name, (_, error) in found.items()}
 
 
-def comparison_table(found: Scores) -> "pandas.DataFrame":
+def comparison_table(found: ScoreTable) -> "pandas.DataFrame":
     """The table that `thali.compare` returns."""
     import pandas as pd
 

@@ -24,7 +24,7 @@ _LASTING = ("builtins", "cmath", "math", "numba", "numpy")  # their versions are
 
 
 @dataclass(frozen=True)
-class Reached:
+class CompiledSources:
     """What compiled code was made of.
 
     Parameters
@@ -54,7 +54,7 @@ def marked(function: Any, mark: str) -> Any:
     return function
 
 
-def reached_from(function: Any, classes: Iterable[type[Any]] = (), options: str = "") -> Reached:
+def reached_from(function: Any, classes: Iterable[type[Any]] = (), options: str = "") -> CompiledSources:
     """All that an entry point reaches, for a model of these classes, compiled with these options."""
     walk = _Walk(options)
     for cls in classes:
@@ -63,7 +63,7 @@ def reached_from(function: Any, classes: Iterable[type[Any]] = (), options: str 
     walk.number_of(function)
     walk.finish()
     digest = "" if walk.untold else hashlib.sha256("\n".join(walk.lines).encode()).hexdigest()
-    return Reached(digest, tuple(walk.functions), frozenset(walk.modules), tuple(walk.untold))
+    return CompiledSources(digest, tuple(walk.functions), frozenset(walk.modules), tuple(walk.untold))
 
 
 class _Walk:

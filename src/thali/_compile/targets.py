@@ -45,7 +45,7 @@ LEVELS = {
 
 
 @dataclass(frozen=True)
-class Target:
+class CompilationTarget:
     """What Numba compiles for in this process.
 
     Parameters
@@ -61,12 +61,12 @@ class Target:
 
 
 @functools.cache
-def native() -> Target:
+def native() -> CompilationTarget:
     """What Numba compiles for here: this processor, or what NUMBA_CPU_NAME and NUMBA_CPU_FEATURES say."""
     context: Any = cpu_target.target_context
     _, name, features = context.codegen().magic_tuple()
     digest = hashlib.sha256(features.encode()).hexdigest()[:8]
-    return Target(name, f"{name}-{digest}" if features else name)
+    return CompilationTarget(name, f"{name}-{digest}" if features else name)
 
 
 def is_chosen() -> bool:

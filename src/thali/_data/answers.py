@@ -258,7 +258,7 @@ class JudgedValues(Frozen):
 OUTCOMES = 3  # of a comparison
 
 
-class Given(NamedTuple):
+class GivenAnswers(NamedTuple):
     """Who gave which of the possible answers to comparisons or choices: a row for each answer that a person gave."""
 
     respondents: tuple[str, ...]
@@ -270,7 +270,7 @@ class Given(NamedTuple):
     question: np.ndarray  # (rows,): the pair, the cell, or the set, that was asked
 
 
-def given_answers(data: Any) -> Given:
+def given_answers(data: Any) -> GivenAnswers:
     """The answers of everybody, of data that say who gave them."""
     if isinstance(data.answers, Answers):
         known = data.cells.answers
@@ -278,11 +278,11 @@ def given_answers(data: Any) -> Given:
         times = np.column_stack([known.wins, known.losses, known.tied]).ravel()
         there = times > 0.0
         respondent, answer = np.repeat(known.respondent, OUTCOMES)[there], answer[there]
-        return Given(known.respondents, respondent, answer, times[there], answer // OUTCOMES)
+        return GivenAnswers(known.respondents, respondent, answer, times[there], answer // OUTCOMES)
     answer = data.choice if data.worst is None else answers_given(data)
     order = np.lexsort((answer, data.respondent))
     question = data.set_of[data.choice]
-    return Given(data.respondents, *(array[order] for array in (data.respondent, answer, data.times, question)))
+    return GivenAnswers(data.respondents, *(array[order] for array in (data.respondent, answer, data.times, question)))
 
 
 # Of best and worst the answers to a set of m options are numbered from 0: with the first member as the best and each of
@@ -303,7 +303,7 @@ def first_answers(start: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes * (sizes - 1))])
 
 
-def log_coefficients_of_people(given: Given) -> np.ndarray:
+def log_coefficients_of_people(given: GivenAnswers) -> np.ndarray:
     """The logarithm of the multinomial coefficients of each person's answers, summed over the questions."""
     from scipy.special import gammaln
 

@@ -14,7 +14,7 @@ from thali.errors import DataError, DataWarning
 
 from .checks import checked_counts
 from .roles import no_answers
-from .squares import Words, cell, square_table
+from .squares import SquareWords, cell, square_table
 from .suspicious import is_tie, percentages, refuse_ties, refuse_totals, tie_sentence
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _THOUSANDS = re.compile(r"[1-9]\d{0,2}[.,]000")
 _NOTED = "thali_thousands"  # among the attributes of a frame
 
 
-COUNTS = Words(
+COUNTS = SquareWords(
     "counts", "option", "Use PairedComparisons.from_frame for long tables and from_pairs for (winner, loser) tuples."
 )
 

@@ -77,7 +77,7 @@ def _same(a: Any, b: Any) -> bool:
 _NO_COVARIATES = "Covariates require comparisons of two options; remove them for choices from larger sets."
 
 
-class Tally(NamedTuple):
+class AnswerTally(NamedTuple):
     """How often each possible answer was given."""
 
     start: np.ndarray  # (questions + 1,): question v has the answers start[v] to start[v + 1] - 1
@@ -142,7 +142,7 @@ class Judged(Frozen):
         return ()
 
     @property
-    def tally(self) -> Tally | None:
+    def tally(self) -> AnswerTally | None:
         """How often each possible answer to each question was given; None where that is not counted."""
         return None
 

@@ -9,7 +9,7 @@ import numpy as np
 TIED = 1e-12  # difference of probabilities that are the same but for rounding
 
 
-class Chosen(Protocol):
+class ChosenAlternatives(Protocol):
     """Tasks, one after another, and what was chosen in each."""
 
     @property
@@ -23,7 +23,7 @@ class Chosen(Protocol):
         ...
 
 
-def scores(p: np.ndarray, test: Chosen) -> tuple[np.ndarray, np.ndarray]:
+def scores(p: np.ndarray, test: ChosenAlternatives) -> tuple[np.ndarray, np.ndarray]:
     r"""Of every task the probability of what was chosen, and whether it is a hit.
 
     A hit is a choice of the most probable alternative; of m that are equally probable, 1/m of a hit.

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Words(NamedTuple):
+class SquareWords(NamedTuple):
     """What errors call a square table, what stands in its rows, and which reader takes other layouts."""
 
     argument: str
@@ -20,7 +20,7 @@ class Words(NamedTuple):
     elsewhere: str
 
 
-def square_table(values: Any, labels: Iterable[Any] | None, words: Words) -> tuple[tuple[str, ...], Any]:
+def square_table(values: Any, labels: Iterable[Any] | None, words: SquareWords) -> tuple[tuple[str, ...], Any]:
     """Labels, and the values as a new array (a sparse matrix as it is), rows in the order of the columns."""
     if hasattr(values, "columns") and hasattr(values, "index"):
         values, labels = _square_frame(values, labels, words)
@@ -41,7 +41,7 @@ def cell(names: tuple[str, ...], row: int, column: int) -> str:
     return f"in row {names[row]!r}, column {names[column]!r}"
 
 
-def _array(values: Any, words: Words) -> np.ndarray:
+def _array(values: Any, words: SquareWords) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray):  # np.array would drop the mask
         values = np.ma.filled(values.astype(np.float64), np.nan)
     try:
@@ -50,7 +50,7 @@ def _array(values: Any, words: Words) -> np.ndarray:
         raise DataError(f"`{words.argument}` must be square, but its rows differ in length.") from None
 
 
-def _check_square(shape: tuple[int, ...], words: Words) -> None:
+def _check_square(shape: tuple[int, ...], words: SquareWords) -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise DataError(
             f"`{words.argument}` must be square, with one row and one column per {words.noun}; got shape"
@@ -59,7 +59,7 @@ def _check_square(shape: tuple[int, ...], words: Words) -> None:
 
 
 def _square_frame(
-    frame: "pd.DataFrame", labels: Iterable[Any] | None, words: Words
+    frame: "pd.DataFrame", labels: Iterable[Any] | None, words: SquareWords
 ) -> tuple[np.ndarray, Iterable[Any] | None]:
     """Values with the rows in the order of the columns, and the labels of the columns."""
     import pandas as pd

@@ -196,7 +196,7 @@ def _d_error(a_person: np.ndarray) -> float:
     return float(np.exp(-log_det / len(a_person))) if sign > 0 else float("inf")
 
 
-class Asked(NamedTuple):
+class DesignRequest(NamedTuple):
     """A design, what is expected of it, and the model that will be fitted."""
 
     tasks: "ChoiceExperiment"
@@ -208,13 +208,13 @@ class Asked(NamedTuple):
     coding: "Coding"
 
 
-def asked_of(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> Asked:
+def asked_of(design: Any, prior: Any, prior_sd: Any, interactions: Any) -> DesignRequest:
     """What is asked of a design of products."""
     tasks = tasks_of(design)
     scheme, has_none = tasks.scheme, bool(tasks.scheme.none)
     names, levels = scheme.names[scheme.has_inside :], list(scheme.levels.values())[scheme.has_inside :]
     drawn = prior_draws(prior, prior_sd, names, levels, has_none, DRAWS)
-    return Asked(tasks, names, levels, has_none, drawn, *coding_with(tasks, interactions, names))
+    return DesignRequest(tasks, names, levels, has_none, drawn, *coding_with(tasks, interactions, names))
 
 
 def coding_with(data: "ChoiceExperiment", interactions: Any, names: Any) -> "tuple[list[tuple[str, str]], Coding]":

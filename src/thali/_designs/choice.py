@@ -52,7 +52,7 @@ MINIMAL, BALANCED = "minimal", "balanced"
 _OVERLAP = 10.0  # weight of the squared distance of the overlap from the one that is wanted
 
 
-class Wanted(NamedTuple):
+class DesignGoal(NamedTuple):
     """What a design is to be good for."""
 
     betas: np.ndarray  # (D, p) expected coefficients, in draws of them where they are uncertain
@@ -72,7 +72,7 @@ class Wanted(NamedTuple):
         return self.signs is None or not is_dominated(task, self.signs).any()
 
 
-class Found(NamedTuple):
+class OptimalDesign(NamedTuple):
     """A design and what is maximised."""
 
     products: np.ndarray  # (tasks, alternatives, attributes) level numbers
@@ -80,7 +80,7 @@ class Found(NamedTuple):
 
 
 def random_design(
-    attributes: Attributes, tasks: int, alternatives: int, wanted: Wanted, rng: np.random.Generator
+    attributes: Attributes, tasks: int, alternatives: int, wanted: DesignGoal, rng: np.random.Generator
 ) -> np.ndarray:
     """Products at random, no two alike in a task, and none worse than another."""
     found = np.empty((tasks, alternatives, len(attributes.names)), np.int64)
@@ -99,7 +99,7 @@ def random_design(
     return found
 
 
-def _filled(attributes: Attributes, task: np.ndarray, wanted: Wanted, rng: np.random.Generator) -> bool:
+def _filled(attributes: Attributes, task: np.ndarray, wanted: DesignGoal, rng: np.random.Generator) -> bool:
     """Fill a task at random; whether that was possible."""
     shown: set[tuple[int, ...]] = set()
     for place in range(len(task)):
@@ -122,7 +122,7 @@ def _filled(attributes: Attributes, task: np.ndarray, wanted: Wanted, rng: np.ra
 class Balance:
     """How often levels are shown, version by version, and how often two products of a task have the same."""
 
-    def __init__(self, design: np.ndarray, sizes: Sequence[int], wanted: Wanted) -> None:
+    def __init__(self, design: np.ndarray, sizes: Sequence[int], wanted: DesignGoal) -> None:
         self.wanted, self.versions = wanted, wanted.versions
         parts = np.split(design, wanted.versions)
         self.shown = [
@@ -164,7 +164,7 @@ class Balance:
         return float((share**2).sum() / self.versions + _OVERLAP * apart**2)
 
 
-def exchanged(attributes: Attributes, start: np.ndarray, wanted: Wanted, rng: np.random.Generator) -> Found:
+def exchanged(attributes: Attributes, start: np.ndarray, wanted: DesignGoal, rng: np.random.Generator) -> OptimalDesign:
     r"""Exchange levels while that increases
 
     .. math:: \frac1{pD} \sum_d \ln \det I(\beta_d) - \frac1V \sum_{vil} \Big(s_{vil} - \frac1{L_i}\Big)^2
@@ -197,10 +197,10 @@ def exchanged(attributes: Attributes, start: np.ndarray, wanted: Wanted, rng: np
                 design[t, j, i], parts[:, t], value = levels[best], changed[:, best], float(values[best])
         if value - before < _MIN_GAIN:
             break
-    return Found(design, value)
+    return OptimalDesign(design, value)
 
 
-def _possible(attributes: Attributes, task: np.ndarray, j: int, i: int, wanted: Wanted) -> list[int]:
+def _possible(attributes: Attributes, task: np.ndarray, j: int, i: int, wanted: DesignGoal) -> list[int]:
     """Levels that attribute i of alternative j may have instead of its own."""
     shown = {tuple(product) for place, product in enumerate(task.tolist()) if place != j}
     found, after = [], task.copy()
@@ -332,7 +332,7 @@ def choice(
         _refuse_against_directions(utilities_of(prior, given.names, given.levels, none), given, signs)
     refuse_untold(given, none, crossed, signs)
     target = _balanced_overlap(given.sizes, alternatives) if overlap == BALANCED else None
-    wanted = Wanted(np.hstack([betas, np.zeros((len(betas), more))]), none, versions, crossed, signs, target)
+    wanted = DesignGoal(np.hstack([betas, np.zeros((len(betas), more))]), none, versions, crossed, signs, target)
     places = tasks * versions * alternatives * len(given.names)
     found = [
         exchanged(given, random_design(given, tasks * versions, alternatives, wanted, rng), wanted, rng)

@@ -39,7 +39,7 @@ OFFERED_NONE = "available_none"  # the column of whether none of the products ma
 _NOWHERE = "\x1f"  # a separator that no text holds
 
 
-class Task(NamedTuple):
+class QuestionnaireTask(NamedTuple):
     """One question: options by their numbers, or products."""
 
     shown: tuple[Any, ...]  # numbers of options; of a choice task the cells of each product
@@ -48,13 +48,13 @@ class Task(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Asked:
+class QuestionnaireContent:
     """What a questionnaire asks."""
 
     kind: str
     options: tuple[str, ...]  # () of choice tasks
     pictures: dict[str, Path]
-    versions: tuple[tuple[Task, ...], ...]
+    versions: tuple[tuple[QuestionnaireTask, ...], ...]
     attributes: tuple[str, ...] = ()  # of products
 
     @property
@@ -75,7 +75,9 @@ class Options(NamedTuple):
     pictures: dict[str, Path]
 
 
-def asked_of(design: Any, kind: str | None, size: int | None, per_person: int | None, random_seed: Any) -> Asked:
+def asked_of(
+    design: Any, kind: str | None, size: int | None, per_person: int | None, random_seed: Any
+) -> QuestionnaireContent:
     """What is asked, of a design or of options alone."""
     if kind is not None and kind not in KINDS:
         raise ArgumentError(Argument("kind"), f" must be one of {', '.join(KINDS)}; got {kind!r}.")
@@ -215,7 +217,9 @@ def _usual_names(names: list[str]) -> list[str]:
 # Tasks ----------------------------------------------------------------------------------------------------------------
 
 
-def _of_options(found: Options, kind: str, size: int | None, per_person: int | None, random_seed: Any) -> Asked:
+def _of_options(
+    found: Options, kind: str, size: int | None, per_person: int | None, random_seed: Any
+) -> QuestionnaireContent:
     """The usual tasks of such options: all that there are, or a balanced part for each person."""
     if kind == CHOICE:
         raise ArgumentError(
@@ -238,7 +242,7 @@ def _of_options(found: Options, kind: str, size: int | None, per_person: int | N
     return _of_sets(sets(found.labels, size, per_person, versions, random_seed), kind, found)
 
 
-def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None = None) -> Asked:
+def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None = None) -> QuestionnaireContent:
     """The tasks of a design of pairs or sets."""
     columns = shown_columns(frame)
     if kind is None and len(columns) > 2:
@@ -267,8 +271,8 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
             raise DataError(f"Set {number} of the design must show at least two different options; it has {row!r}.")
     labels = tuple(dict.fromkeys(label for row in rows for label in row)) if known is None else known.labels
     place = {label: k for k, label in enumerate(labels)}
-    tasks = [Task(tuple(place[label] for label in row)) for row in rows]
-    return Asked(kind, labels, {} if known is None else known.pictures, _by_version(frame, tasks))
+    tasks = [QuestionnaireTask(tuple(place[label] for label in row)) for row in rows]
+    return QuestionnaireContent(kind, labels, {} if known is None else known.pictures, _by_version(frame, tasks))
 
 
 def _refuse_empty(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
@@ -278,7 +282,7 @@ def _refuse_empty(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
             raise DataError(f"Column {name!r} of the design is empty in row {int(empty.argmax()) + 1}; fill it in.")
 
 
-def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
+def _of_products(frame: "pandas.DataFrame", kind: str | None) -> QuestionnaireContent:
     """The tasks of a design of choice tasks."""
     if kind not in (None, CHOICE):
         raise ArgumentError(Setting("kind", kind), f" requires options, but the design has products; use {CHOICE}.")
@@ -314,20 +318,20 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> Asked:
         products = tuple(tuple(map(as_label, row)) for row, nothing in zip(cells, is_none, strict=True) if not nothing)
         if len(products) < 2:
             raise DataError(f"Each task of the design needs at least two products; one has {len(products)}.")
-        tasks.append(Task(products, any(is_none), bool(held_out[part.index[0]])))
+        tasks.append(QuestionnaireTask(products, any(is_none), bool(held_out[part.index[0]])))
         firsts.append(part.index[0])
     sizes = {len(task.shown) for task in tasks}
     if len(sizes) > 1:
         raise DataError(f"All tasks of a design must have the same number of products; these have {sorted(sizes)}.")
-    return Asked(CHOICE, (), {}, _by_version(frame.loc[firsts], tasks), tuple(attributes))
+    return QuestionnaireContent(CHOICE, (), {}, _by_version(frame.loc[firsts], tasks), tuple(attributes))
 
 
-def _by_version(frame: "pandas.DataFrame", tasks: list[Task]) -> tuple[tuple[Task, ...], ...]:
+def _by_version(frame: "pandas.DataFrame", tasks: list[QuestionnaireTask]) -> tuple[tuple[QuestionnaireTask, ...], ...]:
     """The tasks of each version, in the order of the design."""
     if "version" not in frame:
         return (tuple(tasks),)
     _refuse_empty(frame, ["version"])
-    parts: dict[str, list[Task]] = {}
+    parts: dict[str, list[QuestionnaireTask]] = {}
     for version, task in zip(frame["version"], tasks, strict=True):
         parts.setdefault(as_label(version), []).append(task)
     return tuple(map(tuple, parts.values()))

@@ -319,12 +319,12 @@ def _answers(sheet: _Sheet, has_catch: bool) -> list[Row]:
 
 def _as_read(rows: list[Row]) -> "pandas.DataFrame":
     """The rows as a table that was read from a file: columns of numbers and of text."""
-    from thali._reading.cells import Cells
+    from thali._reading.cells import TextTable
     from thali._reading.table import text_table
 
     names = list(dict.fromkeys(name for row in rows for name in row))
     columns = [[row.get(name, "") for row in rows] for name in names]
-    return text_table(Cells(names, columns, range(len(rows))), "answers").frame
+    return text_table(TextTable(names, columns, range(len(rows))), "answers").frame
 
 
 def _counted(kept: list[_Sheet]) -> list[str]:

@@ -19,10 +19,22 @@ from thali._labels import plural, printable, shorten, suggest
 from thali._page import as_json, markup, policy
 from thali.errors import DataError
 
-from .asked import BEST, BEST_WORST, CHOICE, ODD, OFFERED_NONE, PAIRS, RANKING, RATINGS, Asked, Task, asked_of
+from .asked import (
+    BEST,
+    BEST_WORST,
+    CHOICE,
+    ODD,
+    OFFERED_NONE,
+    PAIRS,
+    RANKING,
+    RATINGS,
+    QuestionnaireContent,
+    QuestionnaireTask,
+    asked_of,
+)
 from .collect import PART, PASSED, PERSON, PLANNED, SEED, STARTED, STUDY, TASK, TIE, TRIAL, VERSION
 from .pictures import picture
-from .study import ASKED, RANDOM, Extra, Study, sends_to, study_of
+from .study import ASKED, RANDOM, Extra, StudyDescription, sends_to, study_of
 
 MAX_PAGE = 20_000_000  # bytes of a page with its pictures
 _SIDES = {name for pair in SIDES for name in pair}
@@ -119,8 +131,8 @@ def page_to_ask(planned: "Planned") -> str:
 class Planned(NamedTuple):
     """What a study asks, however it is shown."""
 
-    asked: Asked
-    study: Study
+    asked: QuestionnaireContent
+    study: StudyDescription
     data: dict[str, Any]  # what a script reads
 
     @property
@@ -163,7 +175,7 @@ def rendered(planned: Planned, name: str, loads: tuple[list[str], list[str]] = (
     return page
 
 
-def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
+def _data(asked: QuestionnaireContent, study: StudyDescription, words: dict[str, str]) -> dict[str, Any]:
     """What the script reads."""
     _check(asked, study)
     practice, practised = _extras("practice", study.practice, asked, asked.options)
@@ -206,7 +218,7 @@ def _data(asked: Asked, study: Study, words: dict[str, str]) -> dict[str, Any]:
     return data | {"build": hashlib.sha256(json.dumps(data).encode()).hexdigest()[:16]}
 
 
-def _check(asked: Asked, study: Study) -> None:
+def _check(asked: QuestionnaireContent, study: StudyDescription) -> None:
     """Refuse what goes together with no study of that kind."""
     if study.no_preference and asked.kind != PAIRS:
         raise DataError(
@@ -251,7 +263,7 @@ def _refuse_changed(labels: tuple[str, ...]) -> None:
 
 
 def _extras(
-    name: str, extras: tuple[Extra, ...], asked: Asked, labels: tuple[str, ...]
+    name: str, extras: tuple[Extra, ...], asked: QuestionnaireContent, labels: tuple[str, ...]
 ) -> tuple[list[dict[str, Any]], tuple[str, ...]]:
     """Trials besides those of the design, and all labels, which may be more than before."""
     found = []
@@ -290,19 +302,19 @@ def _cell(product: Mapping[str, str], attribute: str, name: str) -> str:
     return product[attribute]
 
 
-def _trial(task: Task) -> dict[str, Any]:
+def _trial(task: QuestionnaireTask) -> dict[str, Any]:
     found: dict[str, Any] = {"shown": task.shown}
     return found | ({"none": True} if task.none else {}) | ({"held_out": True} if task.held_out else {})
 
 
-def _pictures(asked: Asked, study: Study, labels: tuple[str, ...]) -> dict[str, str]:
+def _pictures(asked: QuestionnaireContent, study: StudyDescription, labels: tuple[str, ...]) -> dict[str, str]:
     """The pictures of the options, as addresses."""
     if unknown := [label for label in study.pictures if label not in labels]:
         raise DataError(f"There is a picture of {unknown[0]!r}, which is not an option.{suggest(unknown[0], labels)}")
     return {label: picture(file) for label, file in {**asked.pictures, **study.pictures}.items()}
 
 
-def columns_of(asked: Asked, study: Study, size: int) -> list[str]:
+def columns_of(asked: QuestionnaireContent, study: StudyDescription, size: int) -> list[str]:
     """The columns of a file of answers."""
     own = [*columns_shown(asked, size), *columns_answered(asked.kind, study, size)]
     number = TASK if asked.kind == CHOICE else TRIAL
@@ -311,7 +323,7 @@ def columns_of(asked: Asked, study: Study, size: int) -> list[str]:
     return [STUDY, PERSON, SEED, STARTED, VERSION, PART, number, *own, "rt", *passed, PLANNED, *facts]
 
 
-def columns_shown(asked: Asked, size: int) -> list[str]:
+def columns_shown(asked: QuestionnaireContent, size: int) -> list[str]:
     """The columns of what a trial shows."""
     named = {PAIRS: ["left", "right"], RATINGS: ["first", "second"]}
     if asked.kind == CHOICE:
@@ -321,7 +333,7 @@ def columns_shown(asked: Asked, size: int) -> list[str]:
     return named.get(asked.kind, [f"{stem}{k + 1}" for k in range(size)])
 
 
-def columns_answered(kind: str, study: Study, size: int) -> list[str]:
+def columns_answered(kind: str, study: StudyDescription, size: int) -> list[str]:
     """The columns of the answers to a trial."""
     ranks = [f"rank{k + 1}" for k in range(size)]
     return {
@@ -335,7 +347,7 @@ def columns_answered(kind: str, study: Study, size: int) -> list[str]:
     }[kind]
 
 
-def _told_apart(columns: list[str], study: Study) -> list[str]:
+def _told_apart(columns: list[str], study: StudyDescription) -> list[str]:
     """The columns, of which none is called like a question about the person."""
     names = [plain(name) for name in columns]
     if twice := [question.name for question in study.questions if names.count(plain(question.name)) > 1]:
@@ -343,7 +355,7 @@ def _told_apart(columns: list[str], study: Study) -> list[str]:
     return columns
 
 
-def _study_id(asked: Asked, study: Study, words: dict[str, str]) -> str:
+def _study_id(asked: QuestionnaireContent, study: StudyDescription, words: dict[str, str]) -> str:
     """The name of a study in its files: its title, and a digest of what is asked, and in which words."""
     products = (
         sorted({product for tasks in asked.versions for task in tasks for product in task.shown})
@@ -362,7 +374,7 @@ def _paragraphs(text: str) -> list[str]:
     return [" ".join(part.split()) for part in re.split(r"\n\s*\n", text) if part.strip()]
 
 
-def _in_words(asked: Asked) -> str:
+def _in_words(asked: QuestionnaireContent) -> str:
     """What a page asks, in a sentence."""
     about = shorten(asked.options or asked.attributes, 4)
     versions = len(asked.versions)

@@ -34,7 +34,7 @@ class Question(NamedTuple):
     required: bool = True
 
 
-class Scale(NamedTuple):
+class RatingScale(NamedTuple):
     """The scale on which pairs are rated."""
 
     steps: int = 7
@@ -50,7 +50,7 @@ class Extra(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Study:
+class StudyDescription:
     """What a study says of itself.
 
     Parameters
@@ -107,7 +107,7 @@ class Study:
     questions: tuple[Question, ...] = ()
     practice: tuple[Extra, ...] = ()
     catch: tuple[Extra, ...] = ()
-    scale: Scale = Scale()
+    scale: RatingScale = RatingScale()
 
     def all_words(self, kind: str) -> dict[str, str]:
         """Every word of the page."""
@@ -122,7 +122,7 @@ def words_in(language: str) -> dict[str, Any]:
     return tomllib.loads((files("thali._field") / "languages" / f"{language}.toml").read_text("utf-8"))
 
 
-def study_of(given: Any) -> Study:
+def study_of(given: Any) -> StudyDescription:
     """The study in a file, or in a mapping that is laid out like one.
 
     Raises
@@ -131,7 +131,7 @@ def study_of(given: Any) -> Study:
         If the file is no TOML, or a key or a value is none that a study has.
     """
     if given is None:
-        return Study()
+        return StudyDescription()
     if isinstance(given, Mapping):
         return _checked(given, Path())
     path = Path(given)
@@ -151,9 +151,9 @@ def study_of(given: Any) -> Study:
         raise DataError(f"{path}: ", error) from None
 
 
-def _checked(held: Mapping[str, Any], folder: Path) -> Study:
+def _checked(held: Mapping[str, Any], folder: Path) -> StudyDescription:
     """The study, once each of its keys is known and each value can be used."""
-    known = tuple(each.name for each in fields(Study))
+    known = tuple(each.name for each in fields(StudyDescription))
     for name in held:
         if name not in known:
             raise DataError(
@@ -183,7 +183,7 @@ def _checked(held: Mapping[str, Any], folder: Path) -> Study:
     found["questions"] = _questions(held.get("questions", []))
     for name in ("practice", "catch"):
         found[name] = tuple(_extra(name, each) for each in _list(name, held.get(name, [])))
-    return Study(**found)
+    return StudyDescription(**found)
 
 
 # Values ---------------------------------------------------------------------------------------------------------------
@@ -295,13 +295,13 @@ def _braces(text: str) -> set[str]:
     return {name for _, name, _, _ in string.Formatter().parse(text) if name is not None}
 
 
-def _scale(held: Any) -> Scale:
+def _scale(held: Any) -> RatingScale:
     scale = _table("scale", held)
-    _only("The scale", scale, Scale._fields)
+    _only("The scale", scale, RatingScale._fields)
     steps = _whole("steps", scale.get("steps", 7), 2)
     if steps > 11:
         raise DataError(f"A scale must have 2 to 11 steps; got {steps}.")
-    return Scale(steps, *(_text(name, scale.get(name, "")) for name in ("low", "high")))
+    return RatingScale(steps, *(_text(name, scale.get(name, "")) for name in ("low", "high")))
 
 
 @cache

@@ -79,7 +79,7 @@ class Target(Generic[P]):
         return False
 
 
-class Reached(NamedTuple, Generic[P]):
+class ClimbResult(NamedTuple, Generic[P]):
     """The end of a climb."""
 
     point: P
@@ -97,7 +97,7 @@ def newton(
     pace: float = 10.0,
     longest: float = np.inf,
     most: int = 500,
-) -> Reached[P]:
+) -> ClimbResult[P]:
     """Climb from a point until a step promises less than a gain; `last`: that step, which doubles the digits, is taken.
 
     `damping` is that of the first step, divided by `pace` after a step that rises and multiplied by it after one that
@@ -106,27 +106,27 @@ def newton(
     """
     for steps in range(most):
         if target.is_spent():
-            return Reached(point, steps, False)
+            return ClimbResult(point, steps, False)
         first = None
         for step, after in _ever_shorter(target, target.slope(point), damping, pace):
             first = first or step
             is_end = step.promised < gain
             if is_end and not (last and step is first):
-                return Reached(point, steps, first.promised <= max(gain, _CLOSE))
+                return ClimbResult(point, steps, first.promised <= max(gain, _CLOSE))
             change, promised = _at_most(longest, step)
             ahead = target.moved(point, change)
             if not np.isfinite(ahead.value):
                 continue
             if is_end:
-                return Reached(ahead, steps + 1, True)
+                return ClimbResult(ahead, steps + 1, True)
             if target.rises(point, ahead, promised):
                 point, damping = ahead, after
                 break
             if target.is_spent():
-                return Reached(point, steps, False)
+                return ClimbResult(point, steps, False)
         else:
-            return Reached(point, steps, first is not None and first.promised <= _CLOSE)
-    return Reached(point, most, False)
+            return ClimbResult(point, steps, first is not None and first.promised <= _CLOSE)
+    return ClimbResult(point, most, False)
 
 
 def _ever_shorter(
@@ -150,7 +150,7 @@ def _at_most(longest: float, step: Step) -> Step:
     return Step(step.change * (longest / size), step.promised * (longest / size)) if size > longest else step
 
 
-class Local(NamedTuple):
+class LocalFunction(NamedTuple):
     """A function, where it is looked at."""
 
     where: np.ndarray
@@ -159,7 +159,7 @@ class Local(NamedTuple):
     information: np.ndarray  # minus the Hessian
 
 
-class Concave(Target[Local]):
+class Concave(Target[LocalFunction]):
     """A concave function that gives value, gradient and information at once, and `solve` a step of the last two.
 
     The value says nothing about a step that promises less than `rounding`.
@@ -173,25 +173,25 @@ class Concave(Target[Local]):
     ) -> None:
         self._at, self._solve, self._rounding = at, solve, rounding
 
-    def look(self, where: np.ndarray) -> Local:
+    def look(self, where: np.ndarray) -> LocalFunction:
         """The function at a point."""
-        return Local(where, *self._at(where))
+        return LocalFunction(where, *self._at(where))
 
-    def moved(self, here: Local, change: np.ndarray) -> Local:
+    def moved(self, here: LocalFunction, change: np.ndarray) -> LocalFunction:
         return self.look(here.where + change)
 
-    def slope(self, here: Local) -> Local:
+    def slope(self, here: LocalFunction) -> LocalFunction:
         return here
 
-    def solve(self, slope: Local, damping: float) -> Step:
+    def solve(self, slope: LocalFunction, damping: float) -> Step:
         change = self._solve(slope.information, slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
-    def rises(self, here: Local, ahead: Local, promised: float) -> bool:
+    def rises(self, here: LocalFunction, ahead: LocalFunction, promised: float) -> bool:
         return ahead.value > here.value or promised < self._rounding
 
 
-def maximum(function: Concave, start: np.ndarray, gain: float = 1e-13) -> Local:
+def maximum(function: Concave, start: np.ndarray, gain: float = 1e-13) -> LocalFunction:
     """The maximum of a concave function."""
     return newton(function, function.look(start), gain, last=True, most=200).point
 
@@ -205,7 +205,7 @@ _ROUNDING = 1e-13  # share of a value, a sum of hundreds, within which the slope
 _TRIALS = 25  # of the length of a step
 
 
-def first_order(target: Target[Any], point: Any, tolerance: float, longest: float) -> Reached[Any]:
+def first_order(target: Target[Any], point: Any, tolerance: float, longest: float) -> ClimbResult[Any]:
     """Climb from a point until the absolute entries of the gradient sum to the tolerance or less.
 
     That sum bounds the gain of changing all coordinates by one; `longest` is the change of a coordinate in one step.
@@ -220,7 +220,7 @@ def first_order(target: Target[Any], point: Any, tolerance: float, longest: floa
             direction = _direction(point.gradient, pairs)
         length, found = _search(target, point, direction, longest)
         if found is None and not pairs:  # not even uphill: the target is spent, or the point a maximum to all digits
-            return Reached(point, steps, False)
+            return ClimbResult(point, steps, False)
         if found is None:
             pairs.clear()
             continue
@@ -230,7 +230,7 @@ def first_order(target: Target[Any], point: Any, tolerance: float, longest: floa
         if curvature > 1e-14 * float(turned @ turned):
             pairs.append((moved, turned, curvature))
         point = found
-    return Reached(point, steps, True)
+    return ClimbResult(point, steps, True)
 
 
 def _direction(gradient: np.ndarray, pairs: Any) -> np.ndarray:

@@ -153,7 +153,7 @@ class Batch(Generic[Task]):
         return False
 
 
-class Parts(NamedTuple):
+class PartsOfJob(NamedTuple):
     """What the folder of such a job holds."""
 
     stamp: dict[str, Any]
@@ -161,7 +161,7 @@ class Parts(NamedTuple):
     source: Arrays  # empty where the job keeps none
 
 
-def read_parts(path: Path) -> Parts:
+def read_parts(path: Path) -> PartsOfJob:
     """Read a job of many parts that does not run."""
     if read_index(path) is None:
         raise DataError(f"There is no job in '{path}'; give the folder of a job.")
@@ -173,7 +173,7 @@ def read_parts(path: Path) -> Parts:
         entry = index["source"]
         with as_written(path):
             source = {} if entry is None else from_bytes(content_of(path, entry))
-            return Parts(index["stamp"], _records(path, index), source)
+            return PartsOfJob(index["stamp"], _records(path, index), source)
 
 
 def is_whole(record: Record | None) -> bool:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from thali._posterior.convergence import Advice, ConvergenceCheck
 
     from .finding import Findings
-    from .settings import Settings
+    from .settings import AnswerSettings
 
 
 class Model:
@@ -274,7 +274,7 @@ class Model:
         given = settings_from({"ci": ci, **settings}, spec_of(self), self._method)
         return self._findings_with(self._settings_for(self._data_of_fit(), given))
 
-    def _findings_with(self, settings: "Settings") -> "Findings":
+    def _findings_with(self, settings: "AnswerSettings") -> "Findings":
         """The findings with these settings: the same ones as the last time, where neither fit nor settings changed."""
         from importlib import import_module
 
@@ -290,7 +290,7 @@ class Model:
         self._found = settings, fitted, found
         return found
 
-    def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
+    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """The settings of the answer of a fit to these data, after every check that can be made before it."""
         return settings
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.design import Design
+from thali._data.experiments.design import ExperimentDesign
 from thali._posterior.convergence import r_hat_in_words
 from thali._posterior.interval import interval_name
 
@@ -14,7 +14,7 @@ from .data_facts import described, levels_shown
 from .finding import DATA, METHODS, ON_SCREEN, READ, SHOWN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from .references import Cite
 from .registry import spec_of
-from .settings import Settings
+from .settings import AnswerSettings
 from .versions import program
 from .wording import phrase
 
@@ -55,7 +55,7 @@ def has_draws(model: Any) -> bool:
 
 
 @finding("data", "Data", READ, chapter=DATA)
-def data(model: Any, settings: Settings) -> Finding:
+def data(model: Any, settings: AnswerSettings) -> Finding:
     """What the model was fitted to."""
     import pandas as pd
 
@@ -66,16 +66,16 @@ def data(model: Any, settings: Settings) -> Finding:
 
 
 @finding("levels", "Levels shown", SHOWN, chapter=DATA)
-def levels(model: Any, settings: Settings) -> Finding | None:
+def levels(model: Any, settings: AnswerSettings) -> Finding | None:
     """How often each level was shown, and chosen."""
     source = model._data_of_fit()
-    if not isinstance(source, ChoiceExperiment | Design):
+    if not isinstance(source, ChoiceExperiment | ExperimentDesign):
         return None
     return Finding(title=SENTENCES["levels"], table=levels_shown(source))
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
-def summary(model: Any, settings: Settings) -> Finding:
+def summary(model: Any, settings: AnswerSettings) -> Finding:
     """Every quantity with its interval, its Monte Carlo error, and how well the chains agree on it."""
     if not has_draws(model):
         table = model.summary().rename_axis("coefficient")
@@ -90,7 +90,7 @@ def summary(model: Any, settings: Settings) -> Finding:
 
 
 @finding("convergence", "Convergence", ON_SCREEN, chapter=STATISTICS)
-def convergence(model: Any, settings: Settings) -> Finding:
+def convergence(model: Any, settings: AnswerSettings) -> Finding:
     """Whether the chains agree, or the estimate was found."""
     found = model.convergence()
     by_chains = "chains" in found.facts
@@ -108,7 +108,7 @@ def brief_of_chains(found: Any) -> Brief:
     return Brief("Chains", phrase(SENTENCES, "chains brief", **facts))
 
 
-def makers_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings of a model that has none of its own."""
     return (summary, data, convergence)
 
@@ -126,12 +126,12 @@ def check_of(
     return Finding(sentence, title=title, table=table, is_printed=False, **answer)
 
 
-def methods_of(model: Any, modelled: tuple[Text, ...], settings: Settings) -> Finding:
+def methods_of(model: Any, modelled: tuple[Text, ...], settings: AnswerSettings) -> Finding:
     """The paragraph of a paper about a fit: how the data were modelled, and the run."""
     return Finding(notes=(*modelled, *_of_run(model, settings)))
 
 
-def _of_run(model: Any, settings: Settings) -> tuple[Text, ...]:
+def _of_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
     """Sentences about the draws."""
     if not has_draws(model):
         return (phrase(SENTENCES, "computed", program=program()),)
@@ -167,7 +167,7 @@ def describes(check: "pandas.DataFrame") -> bool | None:
 def methods(make: Callable[[Any], tuple[Text, ...]]) -> Maker:
     """The maker of the paragraph of a paper, from a function (model) -> sentences."""
 
-    def paragraph(model: Any, settings: Settings) -> Finding:
+    def paragraph(model: Any, settings: AnswerSettings) -> Finding:
         return methods_of(model, make(model), settings)
 
     return Maker("methods", "Methods text", SHOWN, paragraph, METHODS)

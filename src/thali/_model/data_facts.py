@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.design import Design
+from thali._data.experiments.design import ExperimentDesign
 from thali._data.experiments.scheme import INSIDE
 from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
@@ -116,7 +116,7 @@ def _(data: Triplets) -> Facts:
 
 
 @facts_of.register(ChoiceExperiment)
-@facts_of.register(Design)
+@facts_of.register(ExperimentDesign)
 def _(data: Any) -> Facts:
     offered = np.diff(data.first_row)
     chosen = data.row_product[data.first_row[:-1] + data.chosen]

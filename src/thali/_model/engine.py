@@ -88,7 +88,7 @@ class Engine:
         return None
 
 
-class Draws(Engine):
+class SamplingEngine(Engine):
     """A method whose fit leaves draws."""
 
     draws = True
@@ -128,7 +128,7 @@ class Draws(Engine):
         return model._once(("summary", ci), lambda: summary_table(model.quantities(), ci)).copy()
 
 
-class Chains(Draws):
+class Chains(SamplingEngine):
     """A method whose draws are those of chains, of a posterior whose prior can be drawn from."""
 
     has_prior = True
@@ -137,7 +137,7 @@ class Chains(Draws):
         return model._state_.source if "_state_" in vars(model) else None
 
 
-MAXIMUM, DRAWS, CHAINS = Engine(), Draws(), Chains()
+MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), Chains()
 
 
 def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:

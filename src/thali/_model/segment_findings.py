@@ -10,7 +10,7 @@ from thali._people.segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, Maker, Picture, Text
 from .references import Cite
-from .settings import Settings
+from .settings import AnswerSettings
 from .wording import listed, phrase
 
 _MIN_PEOPLE = 3  # people that make segments
@@ -38,7 +38,7 @@ Besides = tuple[str, str, Callable[[Any, Segments], Finding]]  # key and questio
 SegmentsOf = Callable[[Any], Segments | None]  # of a model
 
 
-def segments_once(settings: Settings, people: Callable[[Any], int], usual: Any = None) -> SegmentsOf:
+def segments_once(settings: AnswerSettings, people: Callable[[Any], int], usual: Any = None) -> SegmentsOf:
     """What gives the segments of a model, made once for all findings; `people`: how many there are; `usual`: the number
     of segments where none is asked for."""
     kept: list[Segments | None] = []
@@ -57,7 +57,7 @@ def segments_once(settings: Settings, people: Callable[[Any], int], usual: Any =
 
 
 def segment_makers(
-    settings: Settings, segments: SegmentsOf, besides: tuple[Besides, ...] = (), instead: Text = ""
+    settings: AnswerSettings, segments: SegmentsOf, besides: tuple[Besides, ...] = (), instead: Text = ""
 ) -> tuple[Maker, ...]:
     """The makers of segments: a terminal shows those that were asked for; `besides`: what else is found of them, by the
     model; `instead`: what else there is where they cannot be told."""
@@ -81,7 +81,7 @@ def segmented(what: str) -> Text:
 
 
 def _about(
-    segments: SegmentsOf, make: Callable[[Any, Segments], Finding | None], model: Any, settings: Settings
+    segments: SegmentsOf, make: Callable[[Any, Segments], Finding | None], model: Any, settings: AnswerSettings
 ) -> Finding | None:
     """A finding about the segments, where there are any."""
     found = segments(model)

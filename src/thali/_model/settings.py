@@ -18,7 +18,7 @@ _PLAIN = (str, int, float)  # settings that == compares
 
 
 @dataclass(frozen=True, eq=False)
-class Settings:
+class AnswerSettings:
     """The settings of an answer; each option of a spec that goes to REPORT has its field here.
 
     Parameters
@@ -82,7 +82,7 @@ class Settings:
         found = {name: getattr(self, name) for name in names}
         return {name: value for name, value in found.items() if value is not None}
 
-    def are(self, other: "Settings") -> bool:
+    def are(self, other: "AnswerSettings") -> bool:
         """Whether all settings are the same; tables and lists are if they are the same object."""
         pairs = [(getattr(self, each.name), getattr(other, each.name)) for each in fields(self)]
         return all(
@@ -100,12 +100,12 @@ class Settings:
         return {"cores": self.cores, "random_seed": self.random_seed}
 
 
-USUAL = Settings()
+USUAL = AnswerSettings()
 
 _OF_EVERY_RUN = {each.name: each for each in (CI, SEED, CORES)}
 
 
-def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str = "") -> Settings:
+def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str = "") -> AnswerSettings:
     """The settings of a model's answer with those that were given, checked.
 
     Raises
@@ -124,4 +124,4 @@ def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str 
         option = (_OF_EVERY_RUN | options).get(name)
         if option is not None and option.check is not None and value is not None:
             option.check(name, value)
-    return Settings(**given)
+    return AnswerSettings(**given)

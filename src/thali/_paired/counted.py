@@ -18,7 +18,7 @@ from thali._labels import plural, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 if TYPE_CHECKING:
-    from thali._reading.counting import Rows
+    from thali._reading.counting import CountedTable
 
 
 Judgements = PairedComparisons | Choices
@@ -119,15 +119,15 @@ def of_frame(frame: Any, *others: str, **columns: Any) -> Any:
     return rows_of(frame, columns, others).build()[0]
 
 
-def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -> "Rows":
+def rows_of(frame: Any, columns: dict[str, Any], others: tuple[str, ...] = ()) -> "CountedTable":
     """The rows of a data frame that count, and what is known of its columns; `others`: see `Rows`."""
-    from thali._reading.counting import Rows
+    from thali._reading.counting import CountedTable
     from thali._reading.data_of_table import table_of
     from thali._reading.where import Where
 
     table = table_of(frame)
     named = {name: value for name, value in columns.items() if name != "where"}
-    return Rows(table.only(Where.of(columns.get("where"))), named, others=others)
+    return CountedTable(table.only(Where.of(columns.get("where"))), named, others=others)
 
 
 def by_order(data: Any, ties: bool = False) -> list[PairedComparisons]:
@@ -221,7 +221,7 @@ def proportions(data: PairedComparisons) -> np.ndarray:
 # What is counted of a file, a data frame or data, with its parts ------------------------------------------------------
 
 
-class Counted(NamedTuple):
+class CountedComparisons(NamedTuple):
     """What a leaderboard is made of."""
 
     data: Any  # whatever `judgements_of` takes
@@ -237,7 +237,7 @@ def listed(names: Any) -> list[str]:
     return [names] if isinstance(names, str) else list(names or ())
 
 
-def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None) -> Counted:
+def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarray | None = None) -> CountedComparisons:
     """What is counted of whatever was given: files and data frames are read, rows that are `known` are left out."""
     from thali._reading.recognise import check_names
 
@@ -253,7 +253,7 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
                 f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; column names"
                 " apply to files and data frames only."
             )
-        return Counted(source, parts_by(by, lambda column: judgements_of(source).by_group(column)), None, 0)
+        return CountedComparisons(source, parts_by(by, lambda column: judgements_of(source).by_group(column)), None, 0)
     if covariates:
         columns["covariates"] = list(covariates)
     if isinstance(source, str | Path):
@@ -264,10 +264,12 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
         return counted_rows(rows, by, identifier, known)
     if by or identifier:
         return counted_rows(rows_of(source, columns, (CHOICES,)), by, identifier, known)
-    return Counted(of_frame(source, CHOICES, **columns), {}, None, 0)
+    return CountedComparisons(of_frame(source, CHOICES, **columns), {}, None, 0)
 
 
-def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.ndarray | None = None) -> Counted:
+def counted_rows(
+    rows: "CountedTable", by: Sequence[str], identifier: Any, known: np.ndarray | None = None
+) -> CountedComparisons:
     """What is counted of the rows of a table."""
     ids, repeated = None, 0
     if identifier:
@@ -280,7 +282,7 @@ def counted_rows(rows: "Rows", by: Sequence[str], identifier: Any, known: np.nda
         if identifier[0] not in by:
             rows = rows.without(identifier[0])
     data, read_as = rows.build()
-    return Counted(data, parts_by(by, rows.by), ids, repeated, read_as, (rows.table.file,))
+    return CountedComparisons(data, parts_by(by, rows.by), ids, repeated, read_as, (rows.table.file,))
 
 
 def parts_by(by: Sequence[str], divided: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:

@@ -15,7 +15,7 @@ _MAX_EXACT = 200_000  # agreeing pairs of judges, in all
 
 
 @dataclass(frozen=True, repr=False, eq=False)
-class Agreement(Printed):
+class AgreementTest(Printed):
     """Agreement of judges: `u`, the least possible `u_min`, and a test against chance: `statistic`, `df`, `p_value`."""
 
     u: float
@@ -25,7 +25,7 @@ class Agreement(Printed):
     p_value: float
 
 
-def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agreement:
+def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> AgreementTest:
     r"""Kendall's u: how much the judges of pairs agree, and whether more than by chance.
 
     .. math:: u = \frac{2 \Sigma}{\sum_{i<j} \binom{n_{ij}}2} - 1, \qquad
@@ -94,7 +94,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     table = pd.DataFrame(
         {"u": [u], "u_min": u_min, "statistic": statistic, "df": df, "p_value": p_value}, index=["agreement"]
     )
-    return Agreement("Agreement between judges (Kendall's u)", table, "", u, u_min, statistic, df, p_value)
+    return AgreementTest("Agreement between judges (Kendall's u)", table, "", u, u_min, statistic, df, p_value)
 
 
 def _pairs(count: np.ndarray) -> np.ndarray:

@@ -11,20 +11,20 @@ from thali._arguments import one_of
 from thali._data.choices import Choices
 from thali._data.connectivity import disconnected
 from thali._data.pairs import PairedComparisons
-from thali._data.pairs.covariates import Covariates
+from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, warn, without_warnings
 from thali._labels import plural, shorten
 from thali._people.populations import ADJUSTED, INDEPENDENT, Individuals, check_people, refuse_without_chains
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .board import Leaderboard
-from .counted import DAVIDSON, Counted, Judgements, count, counting_ties, judgements_of, listed, with_more
+from .counted import DAVIDSON, CountedComparisons, Judgements, count, counting_ties, judgements_of, listed, with_more
 from .more_votes import FIRST, more_votes
-from .plain_worths import Drawn, drawn_of
+from .plain_worths import WorthEstimates, drawn_of
 from .pooled import check_pool, pooled
 from .ranked import board_of
-from .scale import Scale
-from .worths import Asked
+from .scale import WorthScale
+from .worths import WorthsRequest
 
 if TYPE_CHECKING:
     import pandas
@@ -175,7 +175,7 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    asked = Asked(judges, judge_sd, period, drift, since, until, judge_bias)
+    asked = WorthsRequest(judges, judge_sd, period, drift, since, until, judge_bias)
     check_settings(asked, by, method, people, anchor_model, pool)
     columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
@@ -184,20 +184,20 @@ def leaderboard(
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
-def check_settings(asked: Asked, by: Any, method: str, people: Any, anchor_model: Any, pool: Any) -> None:
+def check_settings(asked: WorthsRequest, by: Any, method: str, people: Any, anchor_model: Any, pool: Any) -> None:
     """Raise for settings of a leaderboard that cannot be, whatever its data are."""
     check_people(people, (Individuals,))
     if method != "mcmc":
         refuse_without_chains(people, method, (INDEPENDENT, ADJUSTED))
     asked.check(method, people)
-    Scale.of(anchor_model)
+    WorthScale.of(anchor_model)
     check_pool(pool, by, asked, method, people)
 
 
 class Made(NamedTuple):
     """How a leaderboard was made, and of what: all that an update begins with."""
 
-    counted: Counted
+    counted: CountedComparisons
     settings: dict[str, Any]  # of `leaderboard_of`
     columns: dict[str, Any]  # of the tables
 
@@ -222,7 +222,7 @@ class Made(NamedTuple):
             for name, part in new.parts.items():
                 parts[name] = with_more(parts[name], part, ties) if name in parts else part
         repeated, files = self.counted.repeated + new.repeated, (*self.counted.files, *new.files)
-        return self._replace(counted=Counted(data, parts, new.ids, repeated, new.read_as, files))
+        return self._replace(counted=CountedComparisons(data, parts, new.ids, repeated, new.read_as, files))
 
     def _check_named(self, columns: dict[str, Any]) -> None:
         """Raise for columns that the leaderboard was made without, or for lack of those that it was made with."""
@@ -258,7 +258,7 @@ def leaderboard_of(
     **asked: Any,
 ) -> Leaderboard:
     """The leaderboard of data, whatever `judgements_of` takes, with those of parts of them; `asked`: see `Asked`."""
-    wanted, scale, parts = Asked(**asked), Scale.of(anchor_model), parts or {}
+    wanted, scale, parts = WorthsRequest(**asked), WorthScale.of(anchor_model), parts or {}
 
     def prepared(source: Any) -> Judgements:
         return counting_ties(wanted.of(judgements_of(source)), ties)
@@ -272,7 +272,7 @@ def leaderboard_of(
         if message := disconnected(data.components(), data.never_judged):
             warn(DataWarning(message))
 
-    def drawn_by(data: Judgements, scale: Scale, progressbar: bool) -> tuple[Drawn, np.ndarray | None]:
+    def drawn_by(data: Judgements, scale: WorthScale, progressbar: bool) -> tuple[WorthEstimates, np.ndarray | None]:
         settings = wanted, scale, method, lapse, random_seed, progressbar, people
         drawn = drawn_of(data, *settings)
         if data.covariates is None:
@@ -287,7 +287,7 @@ def leaderboard_of(
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
-    shared: dict[str, tuple[Drawn, np.ndarray | None]] = {}
+    shared: dict[str, tuple[WorthEstimates, np.ndarray | None]] = {}
     if pool and len(ready) > 1:
         shared, sentence = _shared(ready, data, 1.0 / effect, method, lapse, random_seed, progressbar)
         board = replace(board, note=f"{board.note} {sentence}")
@@ -299,7 +299,9 @@ def leaderboard_of(
     return replace(board, boards=boards)
 
 
-def _forecast(board: Leaderboard, drawn: Drawn, wanted: Asked, lapse: float, effect: float) -> "pandas.DataFrame":
+def _forecast(
+    board: Leaderboard, drawn: WorthEstimates, wanted: WorthsRequest, lapse: float, effect: float
+) -> "pandas.DataFrame":
     """What more votes would teach about the first options."""
     first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
     votes = None if wanted.period else float(board.data.n_answers)
@@ -309,7 +311,7 @@ def _forecast(board: Leaderboard, drawn: Drawn, wanted: Asked, lapse: float, eff
 
 def _shared(
     parts: Mapping[str, Any], whole: Judgements, *how: Any
-) -> tuple[dict[str, tuple[Drawn, np.ndarray | None]], str]:
+) -> tuple[dict[str, tuple[WorthEstimates, np.ndarray | None]], str]:
     """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
     if isinstance(whole, Choices):
         raise DataError(
@@ -335,7 +337,7 @@ def _named(part: str) -> Iterator[None]:
         raise DataError(f"{part}: ", *error.args) from None
 
 
-def _check_covariates(data: PairedComparisons, covariates: Covariates) -> None:
+def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
     """Refuse covariates of options, and those that tell all outcomes; warn of those that do wherever they are not 0."""
     leave_out = " remove them from ", Argument("covariates"), "."
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]

@@ -16,8 +16,8 @@ from thali._posterior.surely import CERTAIN
 from thali.errors import Argument, DataError, Setting
 
 from .counted import Judgements
-from .scale import Scale
-from .worths import BY_CHAINS, Asked, Seen, seen_by
+from .scale import WorthScale
+from .worths import BY_CHAINS, JudgedWorths, WorthsRequest, seen_by
 
 if TYPE_CHECKING:
     from thali._aspects.bradley_terry import AnyDensity
@@ -26,7 +26,7 @@ DRAWS, _BLOCK = 4000, 500
 _FLAT = 1e-10  # curvature, beside that along single coordinates, of directions about which comparisons say nothing
 
 
-class Drawn(NamedTuple):
+class WorthEstimates(NamedTuple):
     """What is known of the worths."""
 
     log_worths: np.ndarray  # (draws, options), the mean of each row 0
@@ -34,7 +34,7 @@ class Drawn(NamedTuple):
     beta: np.ndarray  # (draws, covariates)
     estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta; None: means of draws
     people: Dependence | None  # what was made of them
-    seen: Seen | None = None  # by judges, or in time
+    seen: JudgedWorths | None = None  # by judges, or in time
     of_chains: ConvergenceCheck | None = None  # whether they agree; None: there are none
     with_variance: np.ndarray | None = None  # log worths as wide where few respondents leave no variance; None: these
 
@@ -51,26 +51,26 @@ class Drawn(NamedTuple):
 
 def drawn_of(
     data: Judgements,
-    asked: Asked,
-    scale: Scale,
+    asked: WorthsRequest,
+    scale: WorthScale,
     method: str,
     lapse: float,
     random_seed: Any,
     progressbar: bool,
     people: Any,
-) -> Drawn:
+) -> WorthEstimates:
     """The draws by that method."""
     data = as_likelihood(data)
     if not asked.is_plain:
         seen = seen_by(data, asked, scale, method, lapse, random_seed, progressbar)
-        return Drawn(seen.log_worths, seen.nu, seen.beta, None, None, seen, seen.of_chains)
+        return WorthEstimates(seen.log_worths, seen.nu, seen.beta, None, None, seen, seen.of_chains)
     if method == "mcmc":
         return _by_mcmc(data, lapse, random_seed, progressbar, people)
     from scipy.special import ndtri, stdtrit
 
     from thali._aspects.bradley_terry import SetDensity, density_of
     from thali._aspects.dependence import worths_of
-    from thali._aspects.maximum_likelihood.problem import Problem, problem
+    from thali._aspects.maximum_likelihood.problem import PairProblem, problem
 
     estimates = method == "maximum-likelihood"
     if estimates:
@@ -78,7 +78,7 @@ def drawn_of(
         check_finite(data.labels, *_beaten(data), keeps)
     if isinstance(data, Choices):
         pose = problem(data, np.eye(data.n_options, dtype=bool), lapse)
-        assert not isinstance(pose, Problem)
+        assert not isinstance(pose, PairProblem)
         density = SetDensity(pose, not estimates)
     else:
         density = density_of(data, lapse, bool(data.n_ties), not estimates)
@@ -99,9 +99,9 @@ def drawn_of(
     nu = np.exp(log_nu).ravel()
     middle, _, effects = density.parts_of(normal.mode if estimates else points.mean(axis=0))
     if dependence is None or widened is points:
-        return Drawn(wide, nu, beta, (middle, effects) if estimates else None, dependence)
+        return WorthEstimates(wide, nu, beta, (middle, effects) if estimates else None, dependence)
     reach = stdtrit(dependence.df, CERTAIN) / ndtri(CERTAIN)
-    return Drawn(wide, nu, beta, (middle, effects), dependence, with_variance=middle + reach * (u - middle))
+    return WorthEstimates(wide, nu, beta, (middle, effects), dependence, with_variance=middle + reach * (u - middle))
 
 
 def as_likelihood(data: Judgements) -> Judgements:
@@ -150,7 +150,7 @@ def _check_identified(density: "AnyDensity", names: tuple[str, ...]) -> None:
         )
 
 
-def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool, people: Any) -> Drawn:
+def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool, people: Any) -> WorthEstimates:
     """The draws of the chains of the model."""
     from thali._aspects.models.elimination import EliminationByAspects
 
@@ -163,4 +163,4 @@ def _by_mcmc(data: Judgements, lapse: float, random_seed: Any, progressbar: bool
     nu = np.zeros(0) if posterior.tie is None else posterior.tie.reshape(len(log_worths), -1).mean(axis=1)
     convergence = check_convergence(model.summary(), BY_CHAINS)
     log_worths -= log_worths.mean(axis=1, keepdims=True)
-    return Drawn(log_worths, nu, posterior.coefficients, None, posterior.dependence, of_chains=convergence)
+    return WorthEstimates(log_worths, nu, posterior.coefficients, None, posterior.dependence, of_chains=convergence)

@@ -13,14 +13,14 @@ from thali._posterior.interval import TAILS
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .counted import listed
-from .plain_worths import DRAWS, Drawn
-from .worths import Asked, agreement_of
+from .plain_worths import DRAWS, WorthEstimates
+from .worths import WorthsRequest, agreement_of
 
 if TYPE_CHECKING:
-    from thali._aspects.worths.parts import Parts
+    from thali._aspects.worths.parts import GroupDensity
 
 
-def check_pool(pool: Any, by: Any, asked: Asked, method: str, people: Any) -> None:
+def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str, people: Any) -> None:
     """Refuse what pooling says nothing of."""
     if not pool:
         return
@@ -47,7 +47,7 @@ def check_pool(pool: Any, by: Any, asked: Asked, method: str, people: Any) -> No
 class Pooled(NamedTuple):
     """What is known of the worths of each part."""
 
-    parts: dict[str, Drawn]
+    parts: dict[str, WorthEstimates]
     sentence: str  # how much parts differ
 
 
@@ -84,7 +84,7 @@ def pooled(
         log_worths = own[[place[label] for label in part.labels]].T
         has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
-        found[name] = Drawn(log_worths, has_ties, beta, None, None, of_chains=chains)
+        found[name] = WorthEstimates(log_worths, has_ties, beta, None, None, of_chains=chains)
     differ = np.sqrt(polygamma(1, np.asarray(spreads.drift) ** -2.0))
     low, high = np.quantile(differ, TAILS)
     sentence = (
@@ -94,10 +94,12 @@ def pooled(
     return Pooled(found, sentence)
 
 
-def _density(parts: Mapping[str, PairedComparisons], whole: PairedComparisons, power: float, lapse: float) -> "Parts":
+def _density(
+    parts: Mapping[str, PairedComparisons], whole: PairedComparisons, power: float, lapse: float
+) -> "GroupDensity":
     """The density that the comparisons of all parts leave."""
-    from thali._aspects.worths.density import Rows
-    from thali._aspects.worths.parts import Parts
+    from thali._aspects.worths.density import ComparisonRows
+    from thali._aspects.worths.parts import GroupDensity
 
     place, names = {label: k for k, label in enumerate(whole.labels)}, whole.covariate_names
     rows: list[tuple[np.ndarray, ...]] = []
@@ -113,5 +115,5 @@ def _density(parts: Mapping[str, PairedComparisons], whole: PairedComparisons, p
         counts = (power * each for each in (cells.wins, cells.losses, cells.tied))
         rows.append((own[cells.first], own[cells.second], np.full(len(cells.x), number), cells.x, *counts))
     first, second, part_of, x, wins, losses, tied = (np.concatenate(each) for each in zip(*rows, strict=True))
-    made = Rows(first, second, part_of, 0 * part_of, x, wins, losses, tied, lapse, bool(whole.n_ties))
-    return Parts(made, whole.n_options, len(parts))
+    made = ComparisonRows(first, second, part_of, 0 * part_of, x, wins, losses, tied, lapse, bool(whole.n_ties))
+    return GroupDensity(made, whole.n_options, len(parts))

@@ -15,8 +15,8 @@ from thali._posterior.surely import CERTAIN
 
 from .board import Leaderboard
 from .counted import Judgements
-from .plain_worths import Drawn
-from .scale import SCALE, Scale
+from .plain_worths import WorthEstimates
+from .scale import SCALE, WorthScale
 
 if TYPE_CHECKING:
     import pandas
@@ -88,7 +88,7 @@ def _runs(numbers: list[int]) -> list[str]:
 # The table ------------------------------------------------------------------------------------------------------------
 
 
-def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: Scale) -> Leaderboard:
+def board_of(data: Judgements, drawn: WorthEstimates, without: np.ndarray | None, scale: WorthScale) -> Leaderboard:
     """The leaderboard that draws of log worths give; `without`: the log worths without control for covariates."""
     import pandas as pd
 
@@ -136,7 +136,7 @@ def board_of(data: Judgements, drawn: Drawn, without: np.ndarray | None, scale: 
     )
 
 
-def _effects(data: Judgements, drawn: Drawn) -> "pandas.DataFrame | None":
+def _effects(data: Judgements, drawn: WorthEstimates) -> "pandas.DataFrame | None":
     """The coefficients of covariates with their intervals; None without covariates."""
     import pandas as pd
 

@@ -17,14 +17,14 @@ SCALE, CENTRE = 400.0, 1000.0
 PER_UNIT = SCALE / math.log(10.0)  # points of a log worth
 
 
-class Scale(NamedTuple):
+class WorthScale(NamedTuple):
     """Where ratings stand."""
 
     anchor: str | None = None  # the option of that rating; None: the mean has it
     rating: float = CENTRE
 
     @classmethod
-    def of(cls, anchor_model: Any) -> "Scale":
+    def of(cls, anchor_model: Any) -> "WorthScale":
         """The scale that is asked for: none, an option, which gets 1000, or {option: rating}."""
         if anchor_model is None:
             return cls()
@@ -51,11 +51,11 @@ class Scale(NamedTuple):
             )
         return list(labels).index(self.anchor)
 
-    def of_part(self, labels: Sequence[str], whole: "pandas.DataFrame") -> "Scale":
+    def of_part(self, labels: Sequence[str], whole: "pandas.DataFrame") -> "WorthScale":
         """The scale of a part of the comparisons: where the anchor is not there, the mean is that of all together."""
         if self.anchor is None or self.anchor in labels:
             return self
-        return Scale(None, float(whole.loc[list(labels), "rating"].mean()))
+        return WorthScale(None, float(whole.loc[list(labels), "rating"].mean()))
 
     def anchored(self, log_worths: np.ndarray, labels: Sequence[str], axis: int = -1) -> np.ndarray:
         """Log worths, of options along an axis, less that of the anchor."""

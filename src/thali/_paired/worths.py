@@ -17,7 +17,7 @@ from thali._posterior.summary import summary_table
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
 from .counted import Judgements
-from .scale import Scale
+from .scale import WorthScale
 
 if TYPE_CHECKING:
     import pandas
@@ -34,7 +34,7 @@ FEW = 30  # comparisons of a judge below which Laplace's approximation of the di
 _MOST_DRAWS, _LEAST_DRAWS, _MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all of them
 
 
-class Asked(NamedTuple):
+class WorthsRequest(NamedTuple):
     """Whether judges have a discrimination each, and worths change between periods, and what is known of either."""
 
     judges: bool = False
@@ -148,9 +148,9 @@ class Posed(NamedTuple):
     judges: tuple[str, ...]
 
 
-def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
+def posed(data: Judgements, asked: WorthsRequest, lapse: float) -> Posed:
     """The density that comparisons, or choices from sets, leave."""
-    from thali._aspects.worths.density import Density, Rows
+    from thali._aspects.worths.density import ComparisonRows, Density
 
     if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
         raise DataError(
@@ -172,18 +172,18 @@ def posed(data: Judgements, asked: Asked, lapse: float) -> Posed:
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
     has_ties = bool(data.n_ties)
-    made = Rows(first, second, period, judge, x, counts[0], counts[1], counts[2], lapse, has_ties)
+    made = ComparisonRows(first, second, period, judge, x, counts[0], counts[1], counts[2], lapse, has_ties)
     steps, judges = np.diff(different).astype(float), data.respondents if asked.judges else ()
     density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
     return Posed(density, names, judges)
 
 
-def _posed_by_sets(data: Choices, asked: Asked, lapse: float) -> Posed:
+def _posed_by_sets(data: Choices, asked: WorthsRequest, lapse: float) -> Posed:
     """The density that choices from sets leave."""
-    from thali._aspects.worths.sets import Sets, answers_of
+    from thali._aspects.worths.sets import ChoiceSetDensity, answers_of
 
     judges = data.respondents if asked.judges else ()
-    return Posed(Sets(answers_of(data, lapse, asked.judges), data.n_options, len(judges)), [""], judges)
+    return Posed(ChoiceSetDensity(answers_of(data, lapse, asked.judges), data.n_options, len(judges)), [""], judges)
 
 
 class _Finest(NamedTuple):
@@ -214,7 +214,7 @@ def _rows(data: PairedComparisons, has_judges: bool) -> _Finest:
 # Draws, and what they say ---------------------------------------------------------------------------------------------
 
 
-class Seen(NamedTuple):
+class JudgedWorths(NamedTuple):
     """What is known of worths that judges see, or of worths in time."""
 
     log_worths: np.ndarray  # (draws, options) of the last period
@@ -228,13 +228,13 @@ class Seen(NamedTuple):
 
 def seen_by(
     data: Judgements,
-    asked: Asked,
-    scale: Scale,
+    asked: WorthsRequest,
+    scale: WorthScale,
     method: str,
     lapse: float,
     random_seed: Any,
     progressbar: bool,
-) -> Seen:
+) -> JudgedWorths:
     """The draws by that method, and the tables made of them."""
     from thali._aspects.worths.laplace import Marginal
 
@@ -260,7 +260,7 @@ def seen_by(
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
     if judges is None and data.respondents:
         note += " Answers of the same respondent are treated as independent."
-    return Seen(worths[-1].T, nu, beta, judges, in_time, note, chains)
+    return JudgedWorths(worths[-1].T, nu, beta, judges, in_time, note, chains)
 
 
 def agreement_of(
@@ -317,7 +317,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: S
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
 
-def _check_anchor(pose: Posed, scale: Scale, labels: Sequence[str]) -> None:
+def _check_anchor(pose: Posed, scale: WorthScale, labels: Sequence[str]) -> None:
     """Refuse an option as the anchor of periods in which it was not there yet."""
     place = scale.place(labels)
     if place is not None and pose.density.entry[place] > 0:
@@ -330,7 +330,7 @@ def _check_anchor(pose: Posed, scale: Scale, labels: Sequence[str]) -> None:
         )
 
 
-def _in_time(data: Judgements, pose: Posed, worths: np.ndarray, scale: Scale, lapse: float) -> "pandas.DataFrame":
+def _in_time(data: Judgements, pose: Posed, worths: np.ndarray, scale: WorthScale, lapse: float) -> "pandas.DataFrame":
     """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored."""
     import pandas as pd
     from scipy.special import expit
@@ -360,8 +360,8 @@ def _in_time(data: Judgements, pose: Posed, worths: np.ndarray, scale: Scale, la
 
 def _note(
     pose: Posed,
-    asked: Asked,
-    scale: Scale,
+    asked: WorthsRequest,
+    scale: WorthScale,
     spreads: "Spreads",
     judges: "pandas.DataFrame | None",
     method: str,

@@ -91,7 +91,7 @@ def _weight(cells: "pandas.Series") -> np.ndarray | None:
 # Covariates of people, on which what they want may depend ------------------------------------------------------------
 
 
-class Covariates(NamedTuple):
+class RespondentCovariates(NamedTuple):
     """Numbers that describe people: standardised, so that the prior does not depend on their units."""
 
     names: tuple[str, ...]  # (q - 1,), such as "age", "sex[male]"
@@ -149,7 +149,7 @@ def _label_in(name: str, column: str) -> str:
     return name[len(column) + 1 : -1]
 
 
-def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by") -> Covariates:
+def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by") -> RespondentCovariates:
     """The columns of a table of so many people that an argument names: numbers as they are, of labels a column for each
     but the first."""
     names, values, first, columns = [], [], [], []
@@ -182,7 +182,7 @@ def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argume
             " are not identified; remove one covariate.",
         )
     standard = np.column_stack([np.ones(people), standard])
-    return Covariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns))
+    return RespondentCovariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns))
 
 
 def _numbers(name: str, column: "pandas.Series") -> np.ndarray:

@@ -24,7 +24,7 @@ _MAX_ROWS = 2**16  # draws x people by which sets are searched
 _FINALISTS = 100  # sets that are compared by all draws; ten times as many as are listed, if that is more
 
 
-class Search(NamedTuple):
+class ReachSearch(NamedTuple):
     """The sets that were found, the best first, and what no set exceeds."""
 
     sets: np.ndarray  # (sets, size) options
@@ -72,7 +72,7 @@ def reach_table(
     return table
 
 
-def searched(reaches: np.ndarray, size: int, most: int) -> Search:
+def searched(reaches: np.ndarray, size: int, most: int) -> ReachSearch:
     """The sets that reach most people, so many of them: of all sets, by some of the draws, or by a greedy search."""
     draws, people, number = reaches.shape
     some = np.unique(np.linspace(0, draws - 1, max(2, _MAX_ROWS // people)).round().astype(np.int64))
@@ -80,13 +80,13 @@ def searched(reaches: np.ndarray, size: int, most: int) -> Search:
         bits = packed(reaches[some] if len(some) < draws else reaches)
         sets = np.fromiter(chain.from_iterable(combinations(range(number), size)), np.int32).reshape(-1, size)
         counts = np.concatenate(list(_counts_of_all(bits, size)))
-        return Search(sets[_largest(counts, most)], True, 1.0)
+        return ReachSearch(sets[_largest(counts, most)], True, 1.0)
     bits = packed(reaches)
     best, bound = greedy(bits, size)
     best = exchanged(bits, best)
     sets = np.array([best, *(sorted(each) for each in neighbours(best, number))], np.int32)
     counts = np.array([_count(bits, each) for each in sets])
-    return Search(sets[_largest(counts, most)], False, bound / (draws * people))
+    return ReachSearch(sets[_largest(counts, most)], False, bound / (draws * people))
 
 
 def packed(reaches: np.ndarray) -> np.ndarray:

@@ -29,7 +29,7 @@ from thali._data.roles import (
 from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, DataError
 
-from .table import Table, in_file
+from .table import RawTable, in_file
 
 NONE = "none"  # the alternative that is added where the design has none
 EVERYBODY = "0"  # the version of tasks that everybody sees, in Sawtooth Software's design files
@@ -37,7 +37,7 @@ _LOOP = re.compile(r"(\d+)_(\D.*)")  # a loop of Qualtrics, and its question
 _SERIES = re.compile(r"(.*\D)(\d+)\D*")  # columns of answers, a task each
 
 
-class Design(NamedTuple):
+class DesignRows(NamedTuple):
     """The rows of each task, in the order of the table."""
 
     frame: pd.DataFrame
@@ -58,7 +58,7 @@ class Design(NamedTuple):
         return [as_label(label) for label in self.frame[self.alternative].iloc[rows]]
 
 
-def answered(table: Table, design: Table, given: Mapping[str, Any]) -> tuple[Table, dict[str, str]]:
+def answered(table: RawTable, design: RawTable, given: Mapping[str, Any]) -> tuple[RawTable, dict[str, str]]:
     """The tasks of the design with who chose what in them, and the columns of that table by role.
 
     `given` names columns of the answers by role.
@@ -100,7 +100,7 @@ def _refuse_both(people: list[str], shown: Collection[str | None], what: str) ->
         )
 
 
-def _design(frame: pd.DataFrame, answers: list[str]) -> Design:
+def _design(frame: pd.DataFrame, answers: list[str]) -> DesignRows:
     """The columns of a design and the rows of its tasks."""
     own = by_plain_name(map(str, frame.columns))
     by, task, alternative = VERSION.among(own), TASK.among(own), next(ALTERNATIVE.surely(own), None)
@@ -118,10 +118,10 @@ def _design(frame: pd.DataFrame, answers: list[str]) -> Design:
             f"Task {single[0][1]!r} has only one row; a design needs one row per alternative of a task (thali design"
             " writes it as design.csv)."
         )
-    return Design(frame, by, task, alternative, {key: np.array(own_rows) for key, own_rows in rows.items()})
+    return DesignRows(frame, by, task, alternative, {key: np.array(own_rows) for key, own_rows in rows.items()})
 
 
-class Answers(NamedTuple):
+class TaskAnswers(NamedTuple):
     """Answers, a row a person and task."""
 
     frame: pd.DataFrame
@@ -132,7 +132,7 @@ class Answers(NamedTuple):
     used: tuple[str, ...]  # columns that describe nobody
 
 
-def _answers(frame: pd.DataFrame, design: Design, given: Mapping[str, Any]) -> Answers:
+def _answers(frame: pd.DataFrame, design: DesignRows, given: Mapping[str, Any]) -> TaskAnswers:
     """The answers, from a row a task, or a row a person with a column a task."""
     own = by_plain_name(map(str, frame.columns))
     respondent = given.get("respondent") or RESPONDENT_OF_TASKS.among(own)
@@ -144,14 +144,14 @@ def _answers(frame: pd.DataFrame, design: Design, given: Mapping[str, Any]) -> A
     task, chosen = given.get("task") or TASK.among(own), given.get("chosen") or CHOSEN.among(own)
     if task is not None and chosen is not None:
         used = (str(respondent), str(task), str(chosen), *([] if version is None else [version]))
-        return Answers(
+        return TaskAnswers(
             frame, respondent, _texts(frame, version), _texts(frame, str(task)), _texts(frame, str(chosen)), used
         )
     columns = _series_of(frame, design, version, [respondent, version])
     long = pd.concat([frame.assign(**{_TASK: label, _PICKED: frame[name]}) for label, name in columns.items()])
     long = long.sort_index(kind="stable")
     used = (str(respondent), *columns.values(), _TASK, _PICKED, *([] if version is None else [version]))
-    return Answers(long, respondent, _texts(long, version), _texts(long, _TASK), _texts(long, _PICKED), used)
+    return TaskAnswers(long, respondent, _texts(long, version), _texts(long, _TASK), _texts(long, _PICKED), used)
 
 
 # Sets of options, which a design has in a row each: the answers of a person stand in a column a set -------------------
@@ -160,7 +160,7 @@ def _answers(frame: pd.DataFrame, design: Design, given: Mapping[str, Any]) -> A
 _ASKED = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)  # what a column of answers to a set holds
 
 
-def _sets_answered(table: Table, design: Table, shown: list[str]) -> Table:
+def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTable:
     """A row a person and set: what was shown, and what the columns of answers hold of it."""
     own, answers = by_plain_name(map(str, design.frame.columns)), table.frame
     version, task = VERSION.among(own, shown), TASK.among(own, shown)
@@ -255,7 +255,7 @@ def _tied(stem: str, cell: Any, options: list[str]) -> Any:
 _TASK, _PICKED = "thali task", "thali picked"  # columns of no file
 
 
-def _version_of(frame: pd.DataFrame, design: Design, own: Mapping[str, str]) -> str | None:
+def _version_of(frame: pd.DataFrame, design: DesignRows, own: Mapping[str, str]) -> str | None:
     """The column of the answers by which the design knows which tasks they are of."""
     if design.by is None:
         return None
@@ -276,7 +276,7 @@ def _texts(frame: pd.DataFrame, name: str | None) -> np.ndarray:
     return np.full(len(frame), "", object) if name is None else frame[name].map(as_label).to_numpy(object)
 
 
-def _series_of(frame: pd.DataFrame, design: Design, version: str | None, taken: list[Any]) -> dict[str, str]:
+def _series_of(frame: pd.DataFrame, design: DesignRows, version: str | None, taken: list[Any]) -> dict[str, str]:
     """Task -> column of the answers, in a table with a row a person."""
     tasks = list(dict.fromkeys(task for _, task in design.rows))
     most = max(len(rows) for rows in design.rows.values())
@@ -322,7 +322,7 @@ def _in_order(tasks: list[str]) -> list[str]:
 
 # Of each row of the long table the row of the design (-1: no choice), whether it was picked, the answer that it is of
 # and the label of its alternative; and how many tasks have no answer.
-def _joined(design: Design, answers: Answers) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
+def _joined(design: DesignRows, answers: TaskAnswers) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str], int]:
     """The long table."""
     known = {version for version, _ in design.rows}
     of_version = {version: design.tasks_of(version) for version in {*answers.version.tolist(), *known}}
@@ -344,7 +344,7 @@ def _joined(design: Design, answers: Answers) -> tuple[np.ndarray, np.ndarray, n
 
 
 def _place(
-    design: Design, of_version: Mapping[str, Mapping[str, np.ndarray]], answers: Answers, place: int
+    design: DesignRows, of_version: Mapping[str, Mapping[str, np.ndarray]], answers: TaskAnswers, place: int
 ) -> tuple[np.ndarray, int] | None:
     """The rows of the task of an answer, and which was chosen; their number: none of them; None: there is no answer."""
     version, task, picked = answers.version[place], answers.task[place], answers.picked[place]

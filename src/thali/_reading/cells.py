@@ -31,7 +31,7 @@ BLANKS = " "  # stands for any run of blanks, tried when no separator splits the
 
 
 @dataclass(frozen=True)
-class Cells:
+class TextTable:
     """A table of text: a name for each column, its cells, and the line of the file for each row."""
 
     header: list[str]
@@ -42,7 +42,7 @@ class Cells:
     short_rows: str = ""  # what is wrong with the first row that ends early, if all end at the diagonal or beyond
 
 
-def text_cells(content: bytes, joined: bool = False) -> Cells:
+def text_cells(content: bytes, joined: bool = False) -> TextTable:
     """The cells of a file of separated values; `joined`: of files put together, whose header may come again."""
     text = decoded(content)
     if _CONTROL.search(text):
@@ -135,7 +135,7 @@ def _rows(text: str, separator: str) -> Rows:
         raise DataError(f"Line {reader.line_num} is not valid delimited text ({error}).") from None
 
 
-def even_cells(text: str, separator: str) -> Cells | None:
+def even_cells(text: str, separator: str) -> TextTable | None:
     """The cells that `assembled` gives, at once, of a text without quotes whose lines are alike; None of another."""
     # Lines are alike that hold equally many cells, all with text: most large files. Others are read line by line.
     text = text.replace("\r\n", "\n")
@@ -167,7 +167,7 @@ def _stripped(column: list[str]) -> list[str]:
     return list(map(stripped.__getitem__, column))
 
 
-def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True) -> Cells:
+def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = True) -> TextTable:
     """Columns from rows; `ragged`: a row that ends early is an error, not one with empty cells at its end.
 
     But row k may end after its label and k numbers, as those of a lower triangle do; the error is then kept for those
@@ -211,13 +211,13 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
     return _used(header, [_stripped(column) for column in columns], lines, decimal_comma, note, short_rows)
 
 
-def _used(header: list[str], columns: list[list[str]], lines: list[int] | range, *further: Any) -> Cells:
+def _used(header: list[str], columns: list[list[str]], lines: list[int] | range, *further: Any) -> TextTable:
     """The columns that have a name or hold anything."""
     used = [k for k in range(len(header)) if header[k] or any(columns[k])]
-    return Cells([header[k] for k in used], [columns[k] for k in used], lines, *further)
+    return TextTable([header[k] for k in used], [columns[k] for k in used], lines, *further)
 
 
-def refuse_header_again(cells: Cells) -> None:
+def refuse_header_again(cells: TextTable) -> None:
     """Refuse a row that is the header once more, as where files were put together; a row of numbers may be."""
     header, columns, lines = cells.header, cells.columns, cells.lines
     if len(header) < 2 or all(not name or NUMBER.fullmatch(name) for name in header) or header[0] not in columns[0]:

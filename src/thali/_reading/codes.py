@@ -14,7 +14,7 @@ from thali._data.roles import plain
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
-from .table import NUMBERED, Table, in_file, read_table
+from .table import NUMBERED, RawTable, in_file, read_table
 
 Codes = dict[str, dict[str, str]]  # attribute -> code -> label
 
@@ -44,7 +44,7 @@ def read_codes(path: Path) -> Codes:
     return found
 
 
-def coded(table: Table, codes: Codes, attributes: Any = None) -> tuple[Table, dict[str, list[str]]]:
+def coded(table: RawTable, codes: Codes, attributes: Any = None) -> tuple[RawTable, dict[str, list[str]]]:
     """The table with labels in place of codes, and the order of labels, no numbers, that stand in several columns."""
     frame, note = _named(table.frame, codes), f"labels of {shorten(list(codes))} read from codes"
     names = [str(name) for name in frame.columns]

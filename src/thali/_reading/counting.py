@@ -18,12 +18,12 @@ from thali._labels import as_label, shorten
 from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
-from .cells import Cells, separator_of
+from .cells import TextTable, separator_of
 from .json_rows import is_json
 from .practice import Marked, marked, says_practice
 from .recognise import columns_in, recognise
 from .shape import Reading
-from .table import Table, holds_text, in_file, load, text_table
+from .table import RawTable, holds_text, in_file, load, text_table
 from .where import Where
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ _ROW, _HOW_OFTEN = "\x00row", "\x00times"  # no header holds these
 class _Batches(NamedTuple):
     """A large table: its first rows, and all of it in batches of some columns."""
 
-    head: Table
+    head: RawTable
     rows: int  # about as many as there are
     of_columns: Callable[[list[str]], Iterator["pyarrow.RecordBatch"]]
     # Of text, whose columns of text may be known, or of what the file holds.
@@ -76,7 +76,7 @@ class _Chosen(NamedTuple):
             yield table.select(columns), numbers, end
             begin = end
 
-    def head(self) -> Table:
+    def head(self) -> RawTable:
         """The first of these rows, by which the shape of the table is recognised."""
         import pyarrow as pa
 
@@ -92,13 +92,13 @@ class _Chosen(NamedTuple):
             raise self.where.none_left(end)
         whole = pa.concat_tables(found, promote_options="permissive")
         file = self.batches.head.file
-        return Table(self.batches.as_frame(whole, lines, file, {}), file, conditioned=self.where.columns)
+        return RawTable(self.batches.as_frame(whole, lines, file, {}), file, conditioned=self.where.columns)
 
 
-class Rows(NamedTuple):
+class CountedTable(NamedTuple):
     """A table of comparisons, or its different rows and how often each occurs, and what is known of its columns."""
 
-    table: Table
+    table: RawTable
     options: dict[str, Any]
     times: np.ndarray | None = None  # of each row; None: these are all rows
     counts: tuple[str, ...] = ()  # the columns of counts
@@ -140,7 +140,7 @@ class Rows(NamedTuple):
             )
         return {value: self._part(place == k, name, value) for k, value in enumerate(found.tolist()) if value}
 
-    def once(self, name: str, known: np.ndarray) -> "tuple[Rows, np.ndarray, int]":
+    def once(self, name: str, known: np.ndarray) -> "tuple[CountedTable, np.ndarray, int]":
         """The answers whose identifier, in a column, is not known and is of no answer above, the identifiers that are
         known now, and how many answers were left out; identifiers are hashes of 8 bytes."""
         from pandas.util import hash_array
@@ -171,7 +171,7 @@ class Rows(NamedTuple):
         )
         return left, np.union1d(known, found), int(times.sum()) - np.unique(answer[kept]).size
 
-    def without(self, name: str) -> "Rows":
+    def without(self, name: str) -> "CountedTable":
         """The same without a column, which describes nobody, unless something else is read in it."""
         roles = self.reading().roles
         if roles is None:
@@ -213,7 +213,7 @@ def read_rows(
     where: Any,
     options: dict[str, Any],
     others: tuple[str, ...] = (),
-) -> Rows:
+) -> CountedTable:
     """The rows of such a file; of a large one those that differ in what comparisons are made of, or `besides`.
 
     `others`: kinds of data that it may hold besides.
@@ -229,7 +229,7 @@ def read_rows(
             head = head.without(without, named)
             for name in besides:
                 column(head.frame, name)
-        reading = Rows(head, options, others=others).reading()
+        reading = CountedTable(head, options, others=others).reading()
         if reading.counted is not None:
             columns, counts = reading.counted
             every = tuple(dict.fromkeys([*columns, *besides]))
@@ -238,11 +238,11 @@ def read_rows(
             unused = [name for name in head.names if name not in (*every, who, *conditions.columns)]
             notes = [head.note, f"columns not used: {shorten(unused)}" if unused else "", table.note]
             table = replace(table, note="; ".join(filter(None, notes)))
-            return Rows(table, options, times, counts, partial(_warn_of_practice, kept, head), who)
+            return CountedTable(table, options, times, counts, partial(_warn_of_practice, kept, head), who)
     table = load(path)
     with in_file(table.file):
         table = table.only(conditions).without(without, named)
-        return Rows(table, options, others=others)
+        return CountedTable(table, options, others=others)
 
 
 def is_large(path: str) -> bool:
@@ -250,7 +250,7 @@ def is_large(path: str) -> bool:
     return _batches_of(Path(path).expanduser()) is not None
 
 
-def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]) -> Reading:
+def _as_counts(table: RawTable, times: np.ndarray, counts: tuple[str, ...], options: dict[str, Any]) -> Reading:
     """The reading of a table of different rows, each of which occurs so many times."""
     import pandas as pd
 
@@ -265,7 +265,7 @@ def _as_counts(table: Table, times: np.ndarray, counts: tuple[str, ...], options
 
 def _counted(
     kept: _Chosen, columns: tuple[str, ...], counts: tuple[str, ...], date: str | None, progressbar: bool
-) -> tuple[Table, np.ndarray]:
+) -> tuple[RawTable, np.ndarray]:
     """The different rows of some columns, numbered as where they first stand, and how often each occurs."""
     # Of a column of dates and times the days count.
     import pyarrow as pa
@@ -294,7 +294,7 @@ def _counted(
     with in_file(file):
         frame = batches.as_frame(whole, lines, file, {})
     note = kept.where.left_out(seen, taken) if kept.where.conditions else ""
-    return Table(frame, file, note=note, conditioned=kept.where.columns), times
+    return RawTable(frame, file, note=note, conditioned=kept.where.columns), times
 
 
 def _which_hold_text(batches: _Batches, columns: tuple[str, ...]) -> dict[str, bool]:
@@ -310,7 +310,7 @@ def _which_hold_text(batches: _Batches, columns: tuple[str, ...]) -> dict[str, b
     return found
 
 
-def _warn_of_practice(kept: _Chosen, head: Table, data: Any) -> None:
+def _warn_of_practice(kept: _Chosen, head: RawTable, data: Any) -> None:
     """Warn of rows that say that they are practice, as `warn_of_practice` does, if the first rows do."""
     names = [each.column for each in marked(head, data)]
     rows = {name: Counter[str]() for name in names}
@@ -443,7 +443,7 @@ def _of_parquet(path: Path) -> _Batches | None:
 
     head = as_frame(pa.Table.from_batches([first]), list(range(1, len(first) + 1)), path.name, {})
     return _Batches(
-        Table(head, path.name),
+        RawTable(head, path.name),
         file.metadata.num_rows,
         lambda columns: file.iter_batches(BATCH, columns=columns),
         as_frame,
@@ -479,7 +479,7 @@ def _of_text(path: Path, head: bytes) -> _Batches | None:
     def as_frame(table: Any, lines: list[int], name: str, texts: Mapping[str, bool]) -> "pd.DataFrame":
         cells = [_stripped(column) for column in table.columns]
         lines = [line + 1 for line in lines]
-        return text_table(Cells(table.column_names, cells, lines, decimal_comma), name, texts).frame
+        return text_table(TextTable(table.column_names, cells, lines, decimal_comma), name, texts).frame
 
     rows = int(path.stat().st_size / len(begin) * len(first.frame))
     return _Batches(first, rows, batches, as_frame, decimal_comma)

@@ -11,7 +11,7 @@ from thali.errors import DataError
 
 from .recognise import RecognitionError, check_names, reasons, recognise
 from .shapes import SHAPES
-from .table import Table, load
+from .table import RawTable, load
 from .where import Where
 
 if TYPE_CHECKING:
@@ -83,10 +83,10 @@ def read(
     return data
 
 
-def table_of(frame: Any) -> Table:
+def table_of(frame: Any) -> RawTable:
     """The data frame as a table that was read; the labels of a square become its first column."""
     frame = as_frame(frame)
     if {*map(str, frame.index)} == {*map(str, frame.columns)}:
         frame = frame.reset_index(names="column 1")
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1).set_axis(range(len(frame)), axis=0)
-    return Table(frame, "the data frame")
+    return RawTable(frame, "the data frame")

@@ -10,7 +10,7 @@ from typing import Any
 from thali._labels import one_spelling, plural, shorten
 from thali.errors import DataError
 
-from .cells import MAX_CELLS, MISSING, Cells, decoded
+from .cells import MAX_CELLS, MISSING, TextTable, decoded
 
 _ENDINGS = (".jsonl", ".ndjson", ".json")
 _OBJECT = re.compile(r'\s*(?:\[\s*)?\{\s*(?:"|\}\s*$)')  # how no header of separated values begins
@@ -24,7 +24,7 @@ def is_json(name: str, content: bytes) -> bool:
     return Path(name).suffix.lower() in _ENDINGS or _OBJECT.match(begin) is not None
 
 
-def json_cells(content: bytes) -> tuple[Cells, dict[str, bool]]:
+def json_cells(content: bytes) -> tuple[TextTable, dict[str, bool]]:
     """The table, and which of its columns hold text: those in which something but "NA" and the like is in quotes.
 
     The columns are the keys, in the order in which they first occur; `null` and a key that is absent are empty cells.
@@ -65,7 +65,7 @@ def json_cells(content: bytes) -> tuple[Cells, dict[str, bool]]:
             texts[name] = True
         cells.append(_written(column, kinds[key]))
     note = f"dropped {shorten(nested)} (lists or objects)" if nested else ""
-    return Cells(header, cells, lines, note=note), texts
+    return TextTable(header, cells, lines, note=note), texts
 
 
 def _of_lines(text: str) -> Iterator[tuple[int, dict[str, Any]]]:

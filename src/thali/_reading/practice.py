@@ -13,7 +13,7 @@ from thali.errors import DataWarning, Message, Setting
 from .where import Condition, Where
 
 if TYPE_CHECKING:
-    from .table import Table
+    from .table import RawTable
 
 # Without a number or one of _PARTS behind them.
 _WORDS = (
@@ -60,7 +60,7 @@ def says_practice(text: str) -> bool:
     return any(end in _PLAIN_WORDS or end.removesuffix("s") in _PLAIN_WORDS for end in ends)
 
 
-def marked(table: "Table", data: Any) -> list[Marked]:
+def marked(table: "RawTable", data: Any) -> list[Marked]:
     """The columns of text some of whose cells say so, unless a condition names them or they hold names of the data."""
     names = _names_in(data)
     found = []
@@ -80,7 +80,7 @@ def marked(table: "Table", data: Any) -> list[Marked]:
     return found
 
 
-def warn_of_practice(table: "Table", data: Any) -> None:
+def warn_of_practice(table: "RawTable", data: Any) -> None:
     """Warn of rows that say so and became data, if there are others."""
     for each in marked(table, data):
         if each.rows < len(table.frame):

@@ -20,11 +20,11 @@ from .beside_design import answered, answers_in_loops
 from .codes import coded, read_codes
 from .shape import Reading, Shape
 from .shapes import SHAPES
-from .table import Table, in_file, load
+from .table import RawTable, in_file, load
 from .where import Where
 
 if TYPE_CHECKING:
-    from .table import Table
+    from .table import RawTable
 
 
 # What labels are called where people read them: files without folder and ending, and names that a table gives ---------
@@ -56,7 +56,7 @@ def read_labels(path: Path) -> dict[str, str]:
     return dict(zip(names, labels, strict=True))
 
 
-def relabelled(table: "Table", labels: Mapping[str, str]) -> "Table":
+def relabelled(table: "RawTable", labels: Mapping[str, str]) -> "RawTable":
     """The table with those names replaced wherever they are a whole cell of text, or label a square."""
     cells = _cells_of(table)
     if lost := [name for name in labels if name not in cells]:
@@ -68,7 +68,7 @@ def relabelled(table: "Table", labels: Mapping[str, str]) -> "Table":
     return _with(table, labels)
 
 
-def without_file_names(table: "Table") -> "Table":
+def without_file_names(table: "RawTable") -> "RawTable":
     """The table with names of pictures, sounds and films without their folder and ending, and a sentence about it."""
     names = [name for column in _texts_of(table) if all(map(_MEDIA.fullmatch, column)) for name in column]
     labels = {name: _plain(name) for name in dict.fromkeys(names)}
@@ -85,7 +85,7 @@ def _plain(name: str) -> str:
     return "" if found is None else " ".join(found[1].replace("_", " ").split())
 
 
-def _texts_of(table: "Table") -> list[list[str]]:
+def _texts_of(table: "RawTable") -> list[list[str]]:
     """The different cells of each column of text, and the header of a square."""
     if table.sheets:
         return [column for _, sheet in table.sheets for column in _texts_of(sheet)]
@@ -94,17 +94,17 @@ def _texts_of(table: "Table") -> list[list[str]]:
     return [*found, *([_header(table)] if _is_square(table) else [])]
 
 
-def _header(table: "Table") -> list[str]:
+def _header(table: "RawTable") -> list[str]:
     return [as_label(name) for name in table.frame.columns[1:]]
 
 
-def _is_square(table: "Table") -> bool:
+def _is_square(table: "RawTable") -> bool:
     """Whether the first column has the labels of the header."""
     header = set(_header(table))
     return bool(header) and header <= set(map(as_label, table.frame.iloc[: 2 * len(header), 0]))
 
 
-def _cells_of(table: "Table") -> set[str]:
+def _cells_of(table: "RawTable") -> set[str]:
     return {cell for column in _texts_of(table) for cell in column}
 
 
@@ -118,7 +118,7 @@ def _different(column: pd.Series) -> list[str]:
     return [label for value in values if (label := as_label(value))] if len(values) <= _MAX_DIFFERENT else []
 
 
-def _with(table: "Table", labels: Mapping[str, str], note: str = "") -> "Table":
+def _with(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawTable":
     """The table with other labels, and a note."""
 
     def called(value: object) -> object:
@@ -190,7 +190,7 @@ def read(path: str | Path | Source, *kinds: str, **options: Any) -> tuple[Any, s
 
 
 def recognise(
-    table: Table,
+    table: RawTable,
     *kinds: str,
     shapes: tuple[Shape, ...] = SHAPES,
     where: Any = None,
@@ -284,7 +284,7 @@ def check_names(options: dict[str, Any], *kinds: str) -> None:
         raise ArgumentError(f"Unknown argument {unknown[0]!r}; arguments for tables: {names}.")
 
 
-def _matches(shapes: list[Shape], table: Table, options: dict[str, Any]) -> list[Reading]:
+def _matches(shapes: list[Shape], table: RawTable, options: dict[str, Any]) -> list[Reading]:
     """The readings of the shapes that match; the fault of a shape counts only where no other is sure."""
     readings, faults = [], []
     for shape in shapes:
@@ -307,7 +307,7 @@ def _ambiguous(readings: list[Reading], wanted: tuple[str, ...]) -> DataError:
     return RecognitionError(f"The table can be read as {ways}; specify which is meant.", kinds, wanted)
 
 
-def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
+def _unknown(table: RawTable, tried: list[Shape], others: list[Reading], wanted: tuple[str, ...]) -> RecognitionError:
     """The error about a table of another kind, or of none, which names the nearest shape."""
     kinds = wanted or tuple(dict.fromkeys(shape.kind for shape in tried))
     if others:
@@ -339,7 +339,7 @@ def _unknown(table: Table, tried: list[Shape], others: list[Reading], wanted: tu
     return RecognitionError(message, (), wanted, shape.name)
 
 
-def holds_scores(table: Table) -> bool:
+def holds_scores(table: RawTable) -> bool:
     """Return whether a table has columns of real numbers beside one of labels or none, as scores of models have."""
     frame: Any = table.frame
     numbers = [name for name in frame.columns if frame[name].dtype.kind in "iuf"]
@@ -347,12 +347,12 @@ def holds_scores(table: Table) -> bool:
     return len(real) > 1 and len(numbers) > frame.shape[1] - 2
 
 
-def reasons(tried: Sequence[Shape], table: Table) -> str:
+def reasons(tried: Sequence[Shape], table: RawTable) -> str:
     """List the shapes that were tried, and what the table lacks of each."""
     return f"Layouts tried: {'; '.join(f'{shape.name} ({_reason(shape, table)})' for shape in tried)}."
 
 
-def _reason(shape: Shape, table: Table) -> str:
+def _reason(shape: Shape, table: RawTable) -> str:
     """Say what a table lacks of a shape: columns with its names, else what such a table has."""
     own = by_plain_name(table.names)
     main = [role for role in shape.roles if role.name in shape.main and role.name not in (RESPONDENT.name, COUNT.name)]
@@ -360,7 +360,7 @@ def _reason(shape: Shape, table: Table) -> str:
     return f"no {', '.join(lacking)}" if lacking else shape.needs
 
 
-def _no_order(table: Table) -> Message:
+def _no_order(table: RawTable) -> Message:
     """The error about a table with covariates that does not say which option was first."""
     return Message(
         f"Covariates describe the first option minus the second, but the columns {shorten(table.names, 12)} do not"

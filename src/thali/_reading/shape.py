@@ -11,7 +11,7 @@ from thali._labels import shorten
 from thali.errors import PYTHON, Argument, Message, Words
 
 from .practice import warn_of_practice
-from .table import Table, in_file
+from .table import RawTable, in_file
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Reading:
     kind: str  # of data, one of `thali._data.kinds`
     shape: str  # its name
     how: str  # what was recognised, such as "long table, 'winner' chosen over 'loser', one comparison a row"
-    table: Table | None  # None of a bundled data set
+    table: RawTable | None  # None of a bundled data set
     convert: Callable[[], tuple[Any, str]]  # the data, and a sentence that says what was read
     sure: bool = True  # False: it counts only if no reading is sure, and then the first one does
     could_be: str = ""  # another kind of data that the table may hold
@@ -43,7 +43,7 @@ class Reading:
         parts = *self._unused(self.table, data), *clauses, note
         return data, sentence + "".join(part.render(words) if isinstance(part, Message) else part for part in parts)
 
-    def _unused(self, table: Table, data: Any) -> Iterator[str | Message]:
+    def _unused(self, table: RawTable, data: Any) -> Iterator[str | Message]:
         """Name the columns that the data do not contain, and those that may say who answered."""
         if self.roles is None and self.besides is None:
             return
@@ -85,7 +85,7 @@ class Shape:
     main: tuple[str, ...] = ()  # those that name the columns which are looked at first
     needs: str = ""  # what it has instead of columns with such names, for the error about a table of no shape
     triangle: bool = False  # whether rows may end at the diagonal
-    lacks: Callable[[Table], "Lack | None"] = lambda table: None  # what a table that nearly has this shape lacks
+    lacks: Callable[[RawTable], "Lack | None"] = lambda table: None  # what a table that nearly has this shape lacks
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from .cells import (
     MAX_CELLS,
     MISSING,
     NUMBER,
-    Cells,
+    TextTable,
     assembled,
     refuse_header_again,
     text_cells,
@@ -57,7 +57,7 @@ _NEVER_CALCULATED = re.compile(
 )
 
 
-def excel_sheets(content: bytes) -> dict[str, Cells]:
+def excel_sheets(content: bytes) -> dict[str, TextTable]:
     """The cells of the first sheet that holds any, and of those with the same header, by the titles of the sheets."""
     try:
         from openpyxl import load_workbook
@@ -229,7 +229,7 @@ def is_preflib(name: str, content: bytes) -> bool:
     return Path(name).suffix.lower() in SUFFIXES or content.startswith(b"# FILE NAME")
 
 
-def preflib_cells(content: bytes) -> Cells:
+def preflib_cells(content: bytes) -> TextTable:
     """A table with a row an order: its count, and what stands at each rank."""
     lines = content.decode("utf-8-sig", "replace").splitlines()
     names = {found[1]: found[2].strip() for line in lines if (found := _NAME.match(line))}
@@ -259,7 +259,7 @@ def preflib_cells(content: bytes) -> Cells:
         )
     header = ["count", *(f"rank{k}" for k in range(1, width))]
     columns = [[row[k] if k < len(row) else "" for row in rows] for k in range(width)]
-    return Cells(header, columns, numbers, note="a PrefLib file")
+    return TextTable(header, columns, numbers, note="a PrefLib file")
 
 
 def _old(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, str]]]:
@@ -284,7 +284,7 @@ CHO = ".cho"
 _DUAL = 2  # of the fifth number of a person: whoever chose was asked whether they would buy
 
 
-def cho_cells(content: bytes) -> Cells:
+def cho_cells(content: bytes) -> TextTable:
     """A long table with a row an alternative: who, task, concept, codes of attributes, choice, variables of people.
 
     A person has five numbers (who, number of variables, attributes, tasks, whether nothing can be chosen), the
@@ -336,7 +336,7 @@ def cho_cells(content: bytes) -> Cells:
     names = [NUMBERED.format(k) for k in range(1, width[1] + 1)]
     header = ["respondent", "task", "concept", *names, "choice", *(f"variable{k}" for k in range(1, width[0] + 1))]
     left_out = f"; {plural(missing, 'task')} without an answer dropped" if missing else ""
-    return Cells(header, [list(column) for column in zip(*rows, strict=True)], lines, note=f"a .cho file{left_out}")
+    return TextTable(header, [list(column) for column in zip(*rows, strict=True)], lines, note=f"a .cho file{left_out}")
 
 
 def _integers(content: bytes) -> list[tuple[int, str]]:
@@ -373,7 +373,7 @@ class Parted(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Table:
+class RawTable:
     """A table as read, once for all shapes that are tried; its rows are numbered as in the file."""
 
     frame: pd.DataFrame
@@ -381,7 +381,7 @@ class Table:
     named: bool = True  # False: the columns have no names, as in a bare square of numbers
     note: str = ""  # what else there was
     short_rows: str = ""  # what is wrong unless this is a triangle, whose rows may end at the diagonal
-    sheets: "tuple[tuple[str, Table], ...]" = ()  # of a workbook with several alike squares, by their titles
+    sheets: "tuple[tuple[str, RawTable], ...]" = ()  # of a workbook with several alike squares, by their titles
     decimal_comma: bool | None = None  # of a table of text; None: the file says itself which columns are numbers
     conditioned: tuple[str, ...] = ()  # the columns by which rows were left out
     parted_from: "Parted | None" = None  # where some rows are held out
@@ -401,7 +401,7 @@ class Table:
         if self.short_rows:
             raise DataError(f"{self.file}: {self.short_rows}")
 
-    def only(self, where: Where) -> "Table":
+    def only(self, where: Where) -> "RawTable":
         """The rows that fulfil the conditions, as if the file had no others; the note says how many were left out."""
         if not where.conditions:
             return self
@@ -419,7 +419,7 @@ class Table:
         note = "; ".join(filter(None, [self.note, where.left_out(len(kept), int(kept.sum()))]))
         return replace(self, frame=frame, note=note, conditioned=where.columns)
 
-    def without(self, names: Sequence[str], kept: Collection[Any] = ()) -> "Table":
+    def without(self, names: Sequence[str], kept: Collection[Any] = ()) -> "RawTable":
         """Drop the columns of these names, and those that number the rows unless they are `kept`; note both."""
         for name in names:
             column(self.frame, name)
@@ -438,7 +438,7 @@ class Table:
         )
         return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note="; ".join(filter(None, notes)))
 
-    def parted(self, where: Where, held_out: bool) -> "Table":
+    def parted(self, where: Where, held_out: bool) -> "RawTable":
         """Of rows that are held out where the conditions hold, if there are any, these or the others."""
         if not where.conditions:
             return self
@@ -525,7 +525,7 @@ def in_file(name: str) -> Iterator[None]:
         raise
 
 
-def load(path: str | Path | Source) -> Table:
+def load(path: str | Path | Source) -> RawTable:
     """The table in a file, parsed once; errors name the file."""
     name, content = read_source(path)
     with in_file(name):
@@ -548,7 +548,7 @@ def load(path: str | Path | Source) -> Table:
             raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), error)) from None
 
 
-def _workbook(sheets: dict[str, Table]) -> Table:
+def _workbook(sheets: dict[str, RawTable]) -> RawTable:
     """The sheets as one table: several squares side by side, several lists one below the other."""
     tables = list(sheets.values())
     if len(tables) == 1:
@@ -563,12 +563,12 @@ def _workbook(sheets: dict[str, Table]) -> Table:
     return replace(first, frame=pd.concat(frames))
 
 
-def _parquet(content: bytes, file: str) -> Table:
+def _parquet(content: bytes, file: str) -> RawTable:
     frame = parquet_frame(content)
     frame = frame.set_axis(_names(list(frame.columns)), axis=1).set_axis(range(1, len(frame) + 1))
     for _, values in frame.items():
         refuse_nested(values)
-    return Table(frame, file)
+    return RawTable(frame, file)
 
 
 def _names(header: list[str]) -> list[str]:
@@ -580,7 +580,7 @@ def _names(header: list[str]) -> list[str]:
     return names
 
 
-def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None) -> Table:
+def text_table(cells: TextTable, file: str, texts: Mapping[str, bool] | None = None) -> RawTable:
     """The table of these cells: columns of numbers and of text; `texts`: of which columns that is known."""
     if len(cells.header) > MAX_COLUMNS:
         raise DataError(
@@ -603,7 +603,7 @@ def text_table(cells: Cells, file: str, texts: Mapping[str, bool] | None = None)
     if cells.decimal_comma:
         columns_of = dict(zip(typed, columns, strict=True))
         note_thousands(frame, {name: columns_of[name] for name in typed if frame[name].dtype.kind == "f"})
-    return Table(frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma)
+    return RawTable(frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma)
 
 
 def _names_alike(header: list[str], columns: list[list[str]]) -> dict[str, bool]:
@@ -622,13 +622,13 @@ def _names_alike(header: list[str], columns: list[list[str]]) -> dict[str, bool]
     return found
 
 
-def _without_questions(cells: Cells) -> Cells:
+def _without_questions(cells: TextTable) -> TextTable:
     """The table without the two lines of questions and of ids that Qualtrics writes below the header."""
     if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         return cells
     note = "; ".join(filter(None, [cells.note, "Qualtrics' lines of questions and IDs dropped"]))
     columns = [column[2:] for column in cells.columns]
-    return Cells(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
+    return TextTable(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
 
 
 def holds_text(texts: set[str], decimal_comma: bool) -> bool | None:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # What a report consists of: a cover, an answer, chapters of sections, before any of it is HTML ------------------------
 
 
-class Table(NamedTuple):
+class PageTable(NamedTuple):
     """A table of the answer."""
 
     title: str
@@ -50,7 +50,7 @@ class Section(NamedTuple):
     title: str
     sentences: tuple[str, ...] = ()
     pictures: tuple[Picture, ...] = ()
-    tables: tuple[Table, ...] = ()
+    tables: tuple[PageTable, ...] = ()
     simulator: Any = None  # the market of a finding's `widget`
     facts: tuple[tuple[str, str], ...] = ()  # names and values
     code: str = ""
@@ -175,7 +175,7 @@ def section_of(found: Finding, words: Words) -> Section:
     if found.key == "methods":
         sentences = [" ".join(sentences)]
     table = found.to_read
-    tables = () if table is None or not len(table) else (Table(found.title, table, found.picture is not None),)
+    tables = () if table is None or not len(table) else (PageTable(found.title, table, found.picture is not None),)
     return Section(found.question, tuple(sentences), _pictures(found), tables, found.widget)
 
 
@@ -232,7 +232,7 @@ def attempted(what: str, make: Callable[[], Made]) -> Made | None:
         return None
 
 
-class Drawn(NamedTuple):
+class PagePicture(NamedTuple):
     """A picture as the page shows it."""
 
     content: str  # HTML
@@ -240,7 +240,7 @@ class Drawn(NamedTuple):
     number: int  # on the page, from 1
 
 
-def drawn(figures: Figures, picture: Picture, number: int) -> Drawn:
+def drawn(figures: Figures, picture: Picture, number: int) -> PagePicture:
     """The picture with that number on the page."""
     svg = figures.saved(picture, "svg").decode()
     if len(svg) <= MAX_SVG:
@@ -248,7 +248,7 @@ def drawn(figures: Figures, picture: Picture, number: int) -> Drawn:
     else:
         png = base64.b64encode(_few_colours(figures.saved(picture, "png", _DOTS))).decode()
         content = f'<img src="data:image/png;base64,{png}" alt="{html.escape(picture.caption)}">'
-    return Drawn(content, picture.caption, number)
+    return PagePicture(content, picture.caption, number)
 
 
 def _few_colours(png: bytes) -> bytes:
@@ -288,7 +288,7 @@ _LONG = 15  # rows, above which a table is folded
 MAX_ROWS = 1_000  # of a table that are shown
 
 
-class _Rows(NamedTuple):
+class _PageRows(NamedTuple):
     """A table as the page shows it; each cell with its class of style."""
 
     title: str
@@ -366,11 +366,11 @@ def _named(picture: Picture) -> str:
     return f"the picture of the report with the caption '{picture.caption}'"
 
 
-def _with_markup(picture: Drawn) -> Drawn:
+def _with_markup(picture: PagePicture) -> PagePicture:
     return picture._replace(content=markup(picture.content))
 
 
-def _rows(table: Table) -> _Rows:
+def _rows(table: PageTable) -> _PageRows:
     """The cells of a table as text."""
     frame = table.frame
     shown = readable(frame, PAGE_MARKS, MAX_ROWS)
@@ -378,7 +378,7 @@ def _rows(table: Table) -> _Rows:
     size = f"{len(frame):,} rows" if len(frame) <= MAX_ROWS else f"first {MAX_ROWS:,} of {len(frame):,} rows"
     head = list(zip(shown.head, kinds, strict=True))
     rows = [list(zip(row, kinds, strict=True)) for row in shown.rows]
-    return _Rows(table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG)
+    return _PageRows(table.title, size, head, rows, shown.sides > 0, table.is_pictured or len(frame) > _LONG)
 
 
 def _file(name: str) -> str:

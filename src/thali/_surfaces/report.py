@@ -11,7 +11,7 @@ from thali._inference.files import atomic_write, cannot_write, write_together
 from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
-from thali._model.settings import USUAL, Settings
+from thali._model.settings import USUAL, AnswerSettings
 from thali._paired import findings as of_leaderboard
 from thali._paired import made
 from thali._paired.board import Leaderboard
@@ -181,7 +181,7 @@ def page_of(
     what: Any,
     command: str = "",
     words: Words = PYTHON,
-    settings: Settings = USUAL,
+    settings: AnswerSettings = USUAL,
     figures: Figures | None = None,
     cover: Cover = UNTITLED,
 ) -> bytes:
@@ -189,7 +189,7 @@ def page_of(
     return rendered(_document(what, command, words, settings, cover), figures).encode()
 
 
-def _document(what: Any, command: str, words: Words, settings: Settings, cover: Cover) -> Document:
+def _document(what: Any, command: str, words: Words, settings: AnswerSettings, cover: Cover) -> Document:
     if isinstance(what, Model):
         what._require_fitted()
         return document_of(what, findings_of(what, settings), command, words, cover)
@@ -199,7 +199,7 @@ def _document(what: Any, command: str, words: Words, settings: Settings, cover: 
     return document_of_answer(findings_of(what), command, words, cover)
 
 
-def findings_of(what: Any, settings: Settings = USUAL) -> Findings:
+def findings_of(what: Any, settings: AnswerSettings = USUAL) -> Findings:
     """The findings of an answer, with those settings if it is of a model."""
     if isinstance(what, Model):
         return what._findings_with(what._settings_for(what._data_of_fit(), settings))

@@ -124,7 +124,7 @@ class Calibration(Described):
 
 
 @dataclass(frozen=True)
-class Replicate:
+class CalibrationTask:
     """The task: fit the model to simulated data and rank their parameters. It is sent to other processes."""
 
     model: RunByChains
@@ -206,7 +206,7 @@ def calibrate(
     of_prior, of_fits = root(random_seed).spawn(2)
     held, home = model._held_to(*given), os.getpid()
     tasks = [
-        Replicate(held, data, truth, seed, fit, home)
+        CalibrationTask(held, data, truth, seed, fit, home)
         for (data, truth), seed in zip(_simulated(held, given, n, of_prior), of_fits.spawn(n), strict=True)
     ]
     ranks, sizes = np.empty((2, n, len(tasks[0].truth)))
@@ -244,7 +244,7 @@ def _simulated(
     )
 
 
-def run(task: Replicate) -> tuple[list[float], list[int]]:
+def run(task: CalibrationTask) -> tuple[list[float], list[int]]:
     """Fit to one data set: rank of every quantity among the draws, and the number of draws that it was ranked in."""
     seed, ties = task.seed.spawn(2)
     rng = np.random.default_rng(ties)

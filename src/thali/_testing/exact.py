@@ -22,7 +22,7 @@ from thali._aspects.moves import births, flips, split_join
 from thali._aspects.operations import open_members, rate_between, rebuild
 from thali._aspects.priors.ibp import IndianBuffet
 from thali._aspects.samplers.loop import prepare
-from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, Model, empty_state
+from thali._aspects.state import ALPHA, BETA, COLUMNS, NO_UNIQUE, ChainModel, empty_state
 from thali._inference.numerics.decisions import index
 
 __all__ = ["BranchingRandom", "invariance_error", "outcomes", "transition_matrix"]
@@ -294,7 +294,7 @@ def transition_errors(
     values = [whole(*pair_key) for pair_key in states]
     beta = min(1.0, SPREAD / max(np.ptp(values), 1e-300))
     prior = IndianBuffet()
-    model = Model(prior.compiled(n), likelihood, weights, 1, n, NO_UNIQUE, False)
+    model = ChainModel(prior.compiled(n), likelihood, weights, 1, n, NO_UNIQUE, False)
     chosen = rng.permutation(n)[: min(n, ENTRIES)]
     known: dict[tuple[Any, ...], float] = {}
 

@@ -10,7 +10,7 @@ from thali._aspects.likelihoods.delta_checks import Difference, as_seen, compare
 from thali._aspects.likelihoods.parameters import NAMED
 from thali._aspects.likelihoods.validation import called, try_out
 from thali._aspects.priors.ibp import IndianBuffet
-from thali._aspects.samplers.chains import Chain
+from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.samplers.task import build_task, weights_of
 from thali._aspects.state import ALPHA, COLUMNS, ROOM, empty_state, stack
 from thali._compile.jit import compiled_alone
@@ -46,7 +46,7 @@ def restart_scores(
     settings = {"weight_prior": weight_prior, "alpha": None, "tempering": False}
     task = build_task(prior, likelihood, observed, draws=1, tune=0, thin=10**9, **settings)
     rng = np.random.default_rng(random_seed)
-    chain = Chain(task, rng)
+    chain = FeatureChain(task, rng)
     weights = task.model.weights
     empty = np.zeros((observed.n_options, 0)), np.zeros(0)
     start = {name: getattr(observed.fields, name) for name in likelihood.parameters}
@@ -133,7 +133,7 @@ class Check:
 
 
 @dataclass(frozen=True)
-class Checked(Described):
+class LikelihoodCheck(Described):
     """The result of `check`; prints as a table.
 
     Attributes
@@ -166,7 +166,7 @@ class Checked(Described):
 
 def check(
     likelihood: Any, data: Any, weight_prior: Any = (1.0, 1.0), rounds: int = 5_000, random_seed: int = 1
-) -> Checked:
+) -> LikelihoodCheck:
     """Run every check on your likelihood, print a table and say in words what is wrong.
 
     - naive: the changes that moves make, by `of_pair` and `of_option`, against differences of `log_likelihood`; the
@@ -250,7 +250,7 @@ def check(
     ]
     is_right = all(line.result == "right" for line in lines)
     lines.append(_joint(likelihood, observed, weight_prior, rounds, random_seed, is_right))
-    found = Checked(tuple(lines))
+    found = LikelihoodCheck(tuple(lines))
     print(found)
     return found
 

@@ -10,9 +10,9 @@ from worth_problems import short_run
 import thali as th
 import thali._aspects.worths.chains as chains
 import thali._aspects.worths.scales as scales
-from thali._aspects.worths.density import Rows, Spreads
+from thali._aspects.worths.density import ComparisonRows, Spreads
 from thali._aspects.worths.laplace import Marginal, curvature_at
-from thali._aspects.worths.parts import Parts
+from thali._aspects.worths.parts import GroupDensity
 from thali._posterior.summary import mean_mcse
 
 pytestmark = pytest.mark.fit
@@ -25,7 +25,9 @@ def random_parts(seed, lapse=0.0, ties=True, covariates=1, n=4, parts=3, rows=40
     counts = rng.integers(0, 5, (3, rows)).astype(float)
     counts[2] *= ties
     x = rng.normal(size=(rows, covariates))
-    return Parts(Rows(first, second, rng.integers(0, parts, rows), 0 * first, x, *counts, lapse, ties), n, parts)
+    return GroupDensity(
+        ComparisonRows(first, second, rng.integers(0, parts, rows), 0 * first, x, *counts, lapse, ties), n, parts
+    )
 
 
 def log_prior(density, point, kappa):
@@ -67,7 +69,9 @@ COUNTS = np.array([[8.0, 2.0], [2.0, 3.0], [0.0, 1.0]])  # of two options in thr
 def two_options():
     zero = np.zeros(3, int)
     wins, losses = COUNTS.T
-    return Parts(Rows(zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), wins, losses, 0 * wins, 0.0, False), 2, 3)
+    return GroupDensity(
+        ComparisonRows(zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), wins, losses, 0 * wins, 0.0, False), 2, 3
+    )
 
 
 def exact(kappa):
@@ -112,12 +116,12 @@ def tables():
     }
 
 
-def of_tables(kind=Parts):
+def of_tables(kind=GroupDensity):
     data = tables().values()
     rows = [np.concatenate([getattr(part, name) for part in data]) for name in ("first", "second", "wins", "losses")]
     part_of = np.repeat(np.arange(3), [len(part.first) for part in data])
     none = np.zeros((len(part_of), 0))
-    made = Rows(rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False)
+    made = ComparisonRows(rows[0], rows[1], part_of, 0 * part_of, none, rows[2], rows[3], 0 * rows[3], 0.0, False)
     return kind(made, 4, 3)
 
 
@@ -144,12 +148,12 @@ def test_parts_that_agree_are_found_to_agree():
     first, second = (np.tile(each, parts) for each in ([0, 0, 1], [1, 2, 2]))
     wins = 1e4 * expit(log_worths[first] - log_worths[second])
     none, part_of = np.zeros((len(first), 0)), np.repeat(np.arange(parts), 3)
-    made = Rows(first, second, part_of, 0 * part_of, none, wins, 1e4 - wins, 0 * wins, 0.0, False)
-    points, spreads = Marginal(Parts(made, 3, parts)).draws(np.random.default_rng(1), 1000)
+    made = ComparisonRows(first, second, part_of, 0 * part_of, none, wins, 1e4 - wins, 0 * wins, 0.0, False)
+    points, spreads = Marginal(GroupDensity(made, 3, parts)).draws(np.random.default_rng(1), 1000)
     assert np.quantile(spreads.drift, 0.95) < 0.06
 
 
-class PartsLikeGroups(Parts):
+class PartsLikeGroups(GroupDensity):
     """Parts with the prior of kappa of groups: Gamma(2, rate .1)."""
 
     def log_spread_prior(self, k, log):
@@ -185,7 +189,7 @@ def test_joint_distribution():
     density, rng = random_parts(2, 0.02, n=3, parts=2, rows=12), np.random.default_rng(9)
     sampler = chains.Sampler(density, None, None)
     points, spreads = prior_draws(density, rng, 500)
-    state = scales.State(points, np.log(np.array(spreads)))
+    state = scales.ScaleState(points, np.log(np.array(spreads)))
     sampler.step = 0.6
     for _ in range(15):
         sampler.density = simulated(density, rng, state.points)

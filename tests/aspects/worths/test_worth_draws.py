@@ -9,7 +9,7 @@ from worth_problems import EXACT, exact_problem, judges, naive, random_density, 
 
 import thali._aspects.worths.chains as chains
 import thali._aspects.worths.scales as scales
-from thali._aspects.worths.density import SPREAD, Density, Expanded, Rows, Spreads
+from thali._aspects.worths.density import SPREAD, ComparisonRows, Density, Expanded, Spreads
 from thali._aspects.worths.laplace import Marginal, highest
 from thali._posterior.summary import bulk_and_r_hat, mean_mcse, tail_ess
 
@@ -64,7 +64,9 @@ def test_laplace_knows_that_sharp_judges_mean_near_worths():
     np.add.at(counts, (judge, np.where(wins, first, second), np.where(wins, second, first)), 1.0)
     judge, first, second = np.nonzero(np.triu(counts + counts.transpose(0, 2, 1)))
     wins, losses = counts[judge, first, second], counts[judge, second, first]
-    rows = Rows(first, second, 0 * judge, judge, np.zeros((len(judge), 0)), wins, losses, 0.0 * wins, 0.0, False)
+    rows = ComparisonRows(
+        first, second, 0 * judge, judge, np.zeros((len(judge), 0)), wins, losses, 0.0 * wins, 0.0, False
+    )
     density = Density(rows, n, 6, np.zeros(0), np.zeros(n, int))
     marginal = Marginal(density)
     points, spreads = marginal.draws(np.random.default_rng(1), 4000)
@@ -106,7 +108,9 @@ def test_the_mode_is_near_from_equal_worths():
     ratio = 0.8 * np.sqrt(p * (1.0 - p))
     drawn = rng.random(count) * (1.0 + ratio)
     wins, tied = (drawn < p).astype(float), (drawn >= 1.0).astype(float)
-    rows = Rows(first, second, 0 * judge, judge, np.zeros((count, 0)), wins, 1.0 - wins - tied, tied, 0.0, True)
+    rows = ComparisonRows(
+        first, second, 0 * judge, judge, np.zeros((count, 0)), wins, 1.0 - wins - tied, tied, 0.0, True
+    )
     density = WatchedDensity(rows, n, 10, np.zeros(0), np.zeros(n, int))
     highest(density, Spreads.of(0.182, None), tilt=n - 1.0)
     assert 0 < density.looks < 12
@@ -141,7 +145,9 @@ def test_the_lattice_of_many_judges_is_found_at_once():
     second = (first + rng.integers(1, n, len(judge))) % n
     worth, d = 1.5 * rng.normal(size=n), np.exp(0.7 * rng.normal(size=60))
     wins = (rng.random(len(judge)) < expit(d[judge] * (worth[first] - worth[second]))).astype(float)
-    rows = Rows(first, second, 0 * judge, judge, np.zeros((len(judge), 0)), wins, 1.0 - wins, 0.0 * wins, 0.0, False)
+    rows = ComparisonRows(
+        first, second, 0 * judge, judge, np.zeros((len(judge), 0)), wins, 1.0 - wins, 0.0 * wins, 0.0, False
+    )
     density = Density(rows, n, 60, np.zeros(0), np.zeros(n, int))
     marginal = Marginal(density)
     assert len(marginal._found) <= 13
@@ -238,7 +244,7 @@ def test_joint_distribution(tau, s, bias):
     count, rng = 300, np.random.default_rng(9)
     sampler = chains.Sampler(density, tau, s)
     points, spreads = prior_draws(density, rng, count, tau, s)
-    state = scales.State(points, np.log(np.array(spreads)))
+    state = scales.ScaleState(points, np.log(np.array(spreads)))
     sampler.step = 0.6
     accepted = []
     for _ in range(12):
@@ -273,7 +279,7 @@ def test_each_move_alone_keeps_the_posterior(move, s):
     sampler = chains.Sampler(density, None, s)
     sampler.step = 0.9
     points, spreads = prior_draws(density, rng, count, None, s)
-    state = scales.State(points, np.log(np.array(spreads)))
+    state = scales.ScaleState(points, np.log(np.array(spreads)))
     sampler.density = simulated(density, rng, points)
     for _ in range(4 if move == "trajectory" else 30):
         state = MOVES[move](sampler, rng, state)

@@ -16,7 +16,7 @@ from thali._aspects.likelihoods.best_worst import answer_probabilities, ordered_
 from thali._aspects.maximum_likelihood.problem import problem
 from thali._aspects.worths.density import Spreads, added
 from thali._aspects.worths.laplace import Marginal, highest
-from thali._aspects.worths.sets import Answers, Sets
+from thali._aspects.worths.sets import ChoiceSetDensity, SetAnswersBySize
 from thali._posterior.summary import mean_mcse
 
 pytestmark = pytest.mark.fit
@@ -30,7 +30,9 @@ def made(lapse, rule, n_judges, n=5, rows=24, seed=1):
     sizes = [3, 4] if rule == RANKING else [2, 3, 4]
     members = tuple(np.stack([rng.permutation(n)[:m] for _ in range(rows // len(sizes))]) for m in sizes)
     judge = rng.integers(0, max(n_judges, 1), rows)
-    return Sets(Answers(members, judge, rng.integers(0, 4, rows).astype(float), rule, lapse), n, n_judges)
+    return ChoiceSetDensity(
+        SetAnswersBySize(members, judge, rng.integers(0, 4, rows).astype(float), rule, lapse), n, n_judges
+    )
 
 
 def naive(density, point, tau=0.5):
@@ -88,7 +90,7 @@ def three(lapse):
     # the best of two that are left, of A b or a over c, of B a or c over b; before it the best of three
     members = np.array([[1, 2], [0, 2], [0, 1], [2, 1]]), np.array([[0, 1, 2], [1, 0, 2], [2, 0, 1], [0, 2, 1]])
     counts = np.array([4.0, 1.0, 3.0, 2.0] * 2)
-    return Sets(Answers(members, np.array([0, 0, 1, 1] * 2), counts, CHOICE, lapse), 3, 2)
+    return ChoiceSetDensity(SetAnswersBySize(members, np.array([0, 0, 1, 1] * 2), counts, CHOICE, lapse), 3, 2)
 
 
 def reported(lapse, points):
@@ -159,7 +161,9 @@ def design(rule, n=4, n_judges=2, times=2.0):
         members.append(np.array(rows * n_judges))
         judge.append(np.repeat(np.arange(n_judges), len(rows)))
     judge = np.concatenate(judge)
-    return Sets(Answers(tuple(members), judge, np.full(len(judge), times), rule, 0.02), n, n_judges)
+    return ChoiceSetDensity(
+        SetAnswersBySize(tuple(members), judge, np.full(len(judge), times), rule, 0.02), n, n_judges
+    )
 
 
 def prior_draws(density, rng, count, tau=None):
@@ -177,7 +181,7 @@ def test_joint_distribution(rule):
     density, count, rng = design(rule), 200, np.random.default_rng(9)
     sampler = chains.Sampler(density, None, None)
     points, spreads = prior_draws(density, rng, count)
-    state = scales.State(points, np.log(spreads))
+    state = scales.ScaleState(points, np.log(spreads))
     sampler.step, accepted = 0.6, []
     for _ in range(10):
         sampler.density = simulated(density, rng, state.points)

@@ -4,14 +4,14 @@ import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
 from thali._aspects.worths.chains import Sampler, tuned
-from thali._aspects.worths.density import Density, Rows
+from thali._aspects.worths.density import ComparisonRows, Density
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):
     """Two options, and two judges with so many choices of either."""
     wins, losses = np.array([first, second], float).T
     zero = np.zeros(2, int)
-    rows = Rows(zero, zero + 1, zero, np.arange(2), np.zeros((2, 0)), wins, losses, 0.0 * wins, lapse, False)
+    rows = ComparisonRows(zero, zero + 1, zero, np.arange(2), np.zeros((2, 0)), wins, losses, 0.0 * wins, lapse, False)
     return Density(rows, 2, 2, np.zeros(0), zero)
 
 
@@ -19,7 +19,7 @@ def periods(lapse):
     """Two options in three periods."""
     zero = np.zeros(3, int)
     counts = np.array([8.0, 5.0, 1.0]), np.array([2.0, 5.0, 9.0]), np.zeros(3)
-    rows = Rows(zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), *counts, lapse, False)
+    rows = ComparisonRows(zero, zero + 1, np.arange(3), zero, np.zeros((3, 0)), *counts, lapse, False)
     return Density(rows, 2, 0, np.ones(2), np.zeros(2, int))
 
 
@@ -34,7 +34,7 @@ def random_density(seed, lapse=0.0, ties=True, n_judges=3, n_periods=4, covariat
     counts[2] *= ties
     judge, x = rng.integers(0, max(n_judges, 1), rows), rng.normal(size=(rows, covariates))
     entry = [int(period[(first == i) | (second == i)].min(initial=n_periods - 1)) for i in range(n)]
-    made = Rows(first, second, period, judge, x, *counts, lapse, ties)
+    made = ComparisonRows(first, second, period, judge, x, *counts, lapse, ties)
     return Density(made, n, n_judges, rng.integers(1, 4, n_periods - 1), np.array(entry), bias)
 
 

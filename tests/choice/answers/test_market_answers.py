@@ -15,7 +15,7 @@ from thali._choice.answers.market import as_saved, markets_of
 from thali._choice.answers.simulator import MarketDraws
 from thali._choice.coding import coding_of
 from thali._choice.logits.hierarchical_draws import reported
-from thali._data.experiments.design import Design, design_of
+from thali._data.experiments.design import ExperimentDesign, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali._labels import as_labelled, without_formula
 from thali._people.columns import MarketPeople, PeopleColumn
@@ -396,7 +396,7 @@ def test_products_that_all_lack_something_are_put_together_of_levels_that_there_
     scheme = Scheme("id", "task", None, "choice", attributes)
     products = np.array([[0, -1], [-1, 0], [1, -1], [-1, 1]])
     rows, ends = np.arange(4), np.array([0, 2, 4])
-    the_design = Design(scheme, ("p0",), products, np.array([0, 2]), ends, rows, np.zeros(2, np.int64))
+    the_design = ExperimentDesign(scheme, ("p0",), products, np.array([0, 2]), ends, rows, np.zeros(2, np.int64))
     draws = single([(0, 0.0), (0, 0.0)], members=[[1, 0, 1, 1], [1, 1, 1, 0]], monotone=(0, 0), offset=(0, 2, 4))
     assert of_draws(draws, the_design).attribute_importance()["range_share"].tolist() == [0.5, 0.5]
 

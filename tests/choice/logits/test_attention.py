@@ -17,16 +17,16 @@ from helpers.tiny_models import fitted
 
 import thali as th
 from thali._choice.coding import coding_of
-from thali._choice.logit import Tasks
+from thali._choice.logit import EncodedTasks
 from thali._choice.logits.attention import Attention, attention_of
 from thali._choice.logits.hierarchical_attention import attend, decide, draw_ignored, log_likelihood_of, write_heeded
-from thali._choice.logits.hierarchical_draws import Population, TasteScale, close_to_zero, new_people
+from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, close_to_zero, new_people
 from thali._choice.logits.hierarchical_moves import slope_of
-from thali._choice.logits.hierarchical_sweep import Chain, Prior, initialise, problem_of, space_of, start_of
+from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, initialise, problem_of, space_of, start_of
 from thali._data.experiments.scheme import with_constants
 from thali._inference.chains import run_chains
 from thali._inference.seeds import streams
-from thali._people.columns import Covariates
+from thali._people.columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
 
@@ -44,9 +44,9 @@ def one():
     """A person of five tasks among others, with given tastes, and the naive joint density by what is attended to."""
     rng = np.random.default_rng(8)
     first_row = np.arange(11) * 3
-    tasks = Tasks(rng.normal(size=(30, 5)).round(1), first_row, first_row[:-1] + rng.integers(3, size=10))
+    tasks = EncodedTasks(rng.normal(size=(30, 5)).round(1), first_row, first_row[:-1] + rng.integers(3, size=10))
     first_task = np.array([0, 5, 10])
-    problem = problem_of(tasks, first_task, Prior(9.0, 0.5, 1.0), SIGN, None, OWNED)
+    problem = problem_of(tasks, first_task, TastePrior(9.0, 0.5, 1.0), SIGN, None, OWNED)
     state, space = start_of(problem, rng), space_of(problem)
     state.beta[1] = [1.1, -0.4, 0.3, 0.7, -0.2]
     state.mean[0], state.rate[:] = MEAN, RATE
@@ -151,8 +151,8 @@ def test_a_step_leaves_likelihood_and_slope_as_they_are_of_its_end(one):
 def test_a_tiny_problem_against_quadrature():
     """Two people, one coefficient that they may ignore, within 4 Monte Carlo standard errors."""
     x, df, scale, sd = np.array([0.0, 1.0] * 5), 5.0, 0.6, 1.2
-    tasks = Tasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))  # chosen: 1 1 1 | 0 1
-    problem = problem_of(tasks, np.array([0, 3, 5]), Prior(df, scale, sd), owned=np.ones((1, 1)))
+    tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))  # chosen: 1 1 1 | 0 1
+    problem = problem_of(tasks, np.array([0, 3, 5]), TastePrior(df, scale, sd), owned=np.ones((1, 1)))
     mu, log_variance = np.linspace(-7, 7, 101)[:, None, None], np.linspace(-5, 5.5, 101)[None, :, None]
     b = np.linspace(-14, 14, 281)[None, None, :]
     variance = np.exp(log_variance)
@@ -173,7 +173,7 @@ def test_a_tiny_problem_against_quadrature():
     }
     assert wanted["first attends"] == pytest.approx(0.61866, abs=1e-5)
     assert wanted["theta"] == pytest.approx(0.51723, abs=1e-5)
-    chains = [Chain(problem, rng, 2500, 400, 2) for rng in streams(3, 4)]
+    chains = [TasteChain(problem, rng, 2500, 400, 2) for rng in streams(3, 4)]
     run_chains(chains, 2, SimpleNamespace(note=lambda text: None, update=lambda done: None))
     found = {
         "first attends": [c.record.attends[:, 0, 0] for c in chains],
@@ -382,8 +382,8 @@ def test_new_people_ignore_as_often_as_the_population_does():
     )
     scale = TasteScale(("a", "b"), np.zeros(2), np.eye(2), np.ones(2))
     attention = Attention(("a", "b"), np.eye(2))
-    people = Covariates((), np.ones((5, 1)), np.zeros(0), np.zeros(0), (), ())
-    tastes = new_people(Population(posterior, scale, people, attention), 3)
+    people = RespondentCovariates((), np.ones((5, 1)), np.zeros(0), np.zeros(0), (), ())
+    tastes = new_people(TasteDistribution(posterior, scale, people, attention), 3)
     n = len(tastes)
     assert np.abs((tastes != 0.0).mean(axis=0) - [0.3, 0.8]).max() < 4 * 0.5 / np.sqrt(n)
     both = tastes[(tastes != 0.0).all(axis=1)]

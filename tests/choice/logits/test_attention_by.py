@@ -12,12 +12,12 @@ from helpers.sentences import refused
 from scipy.special import expit, logit
 
 import thali as th
-from thali._choice.logit import Tasks
+from thali._choice.logit import EncodedTasks
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_attention import decide, density_of_odds, move_odds, write_heeded
-from thali._choice.logits.hierarchical_draws import Population, TasteScale, new_people
-from thali._choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
-from thali._people.columns import Covariates
+from thali._choice.logits.hierarchical_draws import TasteDistribution, TasteScale, new_people
+from thali._choice.logits.hierarchical_sweep import TastePrior, initialise, problem_of, space_of, start_of
+from thali._people.columns import RespondentCovariates
 from thali.errors import ArgumentError, DataError
 from thali.testing import exact
 
@@ -31,8 +31,8 @@ def three():
     """Three people of two tasks each, two attributes, and the naive joint density by who attends and why."""
     rng = np.random.default_rng(8)
     first_row = np.arange(7) * 3
-    tasks = Tasks(rng.normal(size=(18, 2)).round(1), first_row, first_row[:-1] + rng.integers(3, size=6))
-    problem = problem_of(tasks, np.array([0, 2, 4, 6]), Prior(7.0, 0.5, 1.0), owned=OWNED, looking=LOOKING)
+    tasks = EncodedTasks(rng.normal(size=(18, 2)).round(1), first_row, first_row[:-1] + rng.integers(3, size=6))
+    problem = problem_of(tasks, np.array([0, 2, 4, 6]), TastePrior(7.0, 0.5, 1.0), owned=OWNED, looking=LOOKING)
     state, space = start_of(problem, rng), space_of(problem)
     state.rate[:], state.effect[:], state.attends[:] = RATE, EFFECT, [[1, 0], [1, 1], [0, 1]]
     initialise(problem, state, space)
@@ -121,9 +121,9 @@ def test_a_trajectory_turned_about_leads_back(three):
 def test_odds_given_who_attends_by_quadrature():
     """Means of logit theta and of one effect, and of their squares, within 4 standard errors."""
     column, attends = np.array([-1.5, -0.5, 0.0, 0.5, 1.5]), np.array([0.0, 1.0, 0.0, 1.0, 1.0])
-    tasks = Tasks(np.zeros((10, 1)), np.arange(6) * 2, np.arange(5) * 2)
+    tasks = EncodedTasks(np.zeros((10, 1)), np.arange(6) * 2, np.arange(5) * 2)
     looking = np.column_stack([np.ones(5), column])
-    problem = problem_of(tasks, np.arange(6), Prior(5.0, 0.6, 1.0), owned=np.ones((1, 1)), looking=looking)
+    problem = problem_of(tasks, np.arange(6), TastePrior(5.0, 0.6, 1.0), owned=np.ones((1, 1)), looking=looking)
     state, space = start_of(problem, np.random.default_rng(1)), space_of(problem)
     state.attends[:, 0] = attends
     a, b = np.linspace(-12, 12, 801)[:, None], np.linspace(-6, 6, 401)[None]
@@ -231,11 +231,13 @@ def test_new_people_attend_by_what_they_are():
         }
     )
     # of sd 4: an effect of 1
-    people = Covariates(("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([4.0]), np.zeros(1), ("",), ("age",))
+    people = RespondentCovariates(
+        ("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([4.0]), np.zeros(1), ("",), ("age",)
+    )
     attention = Attention(("a",), np.eye(1), people)
     scale = TasteScale(("a",), np.zeros(1), np.eye(1), np.ones(1))
-    of_tastes = Covariates((), np.ones((2, 1)), np.zeros(0), np.zeros(0), (), ())
-    population = Population(posterior, scale, of_tastes, attention)
+    of_tastes = RespondentCovariates((), np.ones((2, 1)), np.zeros(0), np.zeros(0), (), ())
+    population = TasteDistribution(posterior, scale, of_tastes, attention)
     tastes = new_people(population, 3)
     wanted = expit(logit(0.3) + np.array([-1.0, 1.0]))
     assert (tastes != 0.0).mean() == pytest.approx(wanted.mean(), abs=4 * 0.5 / np.sqrt(len(tastes)))

@@ -10,7 +10,7 @@ from helpers.sentences import refused, warned
 
 import thali as th
 from thali._choice.coding import coding_of
-from thali._choice.logit import Tasks, ascend, tasks_of
+from thali._choice.logit import EncodedTasks, ascend, tasks_of
 from thali._data.experiments.scheme import with_constants
 from thali.errors import ArgumentError, DataError, DataWarning
 
@@ -202,7 +202,7 @@ def test_a_table_of_the_shape_of_swissmetro():
         rows += [(row[f"{m}_TT"], row[f"{m}_CO"], row.get(f"{m}_HE", 0), m == "SM", m == "TRAIN") for m in offered]
         chosen_rows.append(ends[-1] + offered.index(ORDER[row["CHOICE"] - 1]))
         ends.append(len(rows))
-    found = ascend(Tasks(np.array(rows, float), np.array(ends), np.array(chosen_rows)))
+    found = ascend(EncodedTasks(np.array(rows, float), np.array(ends), np.array(chosen_rows)))
     np.testing.assert_allclose(model.coef_, found.beta, rtol=1e-6, atol=1e-9)
     market = pd.DataFrame({"alternative": ORDER, "TT": [120, 60, 90], "CO": [50, 60, 70], "HE": [30, 10, "(lacks it)"]})
     u = np.array([[120, 50, 30, 0, 1], [60, 60, 10, 1, 0], [90, 70, 0, 0, 0]]) @ found.beta

@@ -16,11 +16,11 @@ from scipy.stats import invwishart
 
 import thali as th
 from thali._choice.coding import coding_of
-from thali._choice.logit import Tasks, probabilities
+from thali._choice.logit import EncodedTasks, probabilities
 from thali._choice.logits.attention import Attention
 from thali._choice.logits.hierarchical_draws import (
     NEW_PEOPLE,
-    Population,
+    TasteDistribution,
     TasteScale,
     felt_prior,
     mean_probabilities,
@@ -29,10 +29,10 @@ from thali._choice.logits.hierarchical_draws import (
     tastes_of,
 )
 from thali._choice.logits.hierarchical_fit import sampling_of
-from thali._choice.logits.hierarchical_sweep import Chain, Prior, problem_of
+from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, problem_of
 from thali._inference.chains import checked_run, run_chains
 from thali._inference.seeds import streams
-from thali._people.columns import Covariates, covariates_of
+from thali._people.columns import RespondentCovariates, covariates_of
 from thali._surfaces.readable import readable
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 
@@ -43,9 +43,9 @@ pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning
 def test_a_tiny_problem_against_quadrature():
     """Two people, one coefficient: E[mu], E[ln sigma^2] and both tastes within 4 Monte Carlo standard errors."""
     x = np.array([0.0, 1.0] * 5)
-    tasks = Tasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))  # chosen: 1 1 1 | 0 1
+    tasks = EncodedTasks(x[:, None], np.arange(6) * 2, np.array([1, 3, 5, 6, 9]))  # chosen: 1 1 1 | 0 1
     first_task, df, scale, sd = np.array([0, 3, 5]), 5.0, 0.6, 1.2
-    problem = problem_of(tasks, first_task, Prior(df, scale, sd))
+    problem = problem_of(tasks, first_task, TastePrior(df, scale, sd))
     mu, log_variance = np.linspace(-7, 7, 101)[:, None, None], np.linspace(-5, 5.5, 101)[None, :, None]
     b = np.linspace(-14, 14, 281)[None, None, :]
     variance = np.exp(log_variance)
@@ -62,7 +62,7 @@ def test_a_tiny_problem_against_quadrature():
         "first": (population * likelihood[1] * (inner[0] * b).sum(axis=2)).sum() / total,
         "second": (population * likelihood[0] * (inner[1] * b).sum(axis=2)).sum() / total,
     }
-    chains = [Chain(problem, rng, 2500, 400, 2) for rng in streams(3, 4)]
+    chains = [TasteChain(problem, rng, 2500, 400, 2) for rng in streams(3, 4)]
     run_chains(chains, 2, SILENT)
     found = {
         "mean": [c.record.mean[:, 0, 0] for c in chains],
@@ -125,9 +125,11 @@ def test_new_people_are_drawn_from_the_population(fitted):
         }
     )
     scale = TasteScale(("a", "b"), np.array([0.0, -1.0]), np.eye(2), np.ones(2))
-    people = Covariates(("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([2.0]), np.zeros(1), ("",), ("age",))
+    people = RespondentCovariates(
+        ("age",), np.array([[1.0, -1.0], [1.0, 1.0]]), np.array([2.0]), np.zeros(1), ("",), ("age",)
+    )
     nobody_ignores = Attention((), np.zeros((0, 2)))
-    tastes = new_people(Population(posterior, scale, people, nobody_ignores), 3)
+    tastes = new_people(TasteDistribution(posterior, scale, people, nobody_ignores), 3)
     n = 20_000 * NEW_PEOPLE
     assert tastes.shape == (n, 2) and (tastes[:, 1] < 0.0).all()
     normal = np.column_stack([tastes[:, 0], np.log(-tastes[:, 1])])

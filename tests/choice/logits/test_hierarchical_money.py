@@ -11,9 +11,9 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 import thali as th
-from thali._choice.logit import Tasks
+from thali._choice.logit import EncodedTasks
 from thali._choice.logits.hierarchical_moves import add_curvature, slope_of
-from thali._choice.logits.hierarchical_sweep import Prior, initialise, problem_of, space_of, start_of
+from thali._choice.logits.hierarchical_sweep import TastePrior, initialise, problem_of, space_of, start_of
 from thali.errors import ArgumentError, DataError
 
 MONEY = {"linear": "price", "space": "willingness-to-pay"}
@@ -26,8 +26,8 @@ def one():
     """A person of four tasks beside another, and the naive joint density of the tastes of that person."""
     rng = np.random.default_rng(8)
     first_row = np.arange(9) * 3
-    tasks = Tasks(rng.normal(size=(24, 3)).round(1), first_row, first_row[:-1] + rng.integers(3, size=8))
-    problem = problem_of(tasks, np.array([0, 4, 8]), Prior(9.0, 0.5, 1.0), SIGN, None, OWNED, PRICE)
+    tasks = EncodedTasks(rng.normal(size=(24, 3)).round(1), first_row, first_row[:-1] + rng.integers(3, size=8))
+    problem = problem_of(tasks, np.array([0, 4, 8]), TastePrior(9.0, 0.5, 1.0), SIGN, None, OWNED, PRICE)
     state, space = start_of(problem, rng), space_of(problem)
     initialise(problem, state, space)
     rows = [(tasks.matrix[a : a + 3], c - a) for a, c in zip(first_row[4:8], tasks.chosen_row[4:], strict=True)]

@@ -6,7 +6,7 @@ from arviz_stats.base.array import array_stats
 from helpers.naive.choice_models import hierarchical_log_joint
 from scipy import stats
 
-from thali._choice.logit import Tasks, probabilities
+from thali._choice.logit import EncodedTasks, probabilities
 from thali._choice.logits.hierarchical_moves import (
     add_curvature,
     add_together,
@@ -19,7 +19,15 @@ from thali._choice.logits.hierarchical_moves import (
     slope_of,
     write_force,
 )
-from thali._choice.logits.hierarchical_sweep import Draws, Prior, initialise, problem_of, run, space_of, start_of
+from thali._choice.logits.hierarchical_sweep import (
+    TasteDraws,
+    TastePrior,
+    initialise,
+    problem_of,
+    run,
+    space_of,
+    start_of,
+)
 
 
 def design(people=3, tasks=2, alternatives=3, p=2, seed=5):
@@ -27,7 +35,7 @@ def design(people=3, tasks=2, alternatives=3, p=2, seed=5):
     n = people * tasks
     first_row = np.arange(n + 1) * alternatives
     chosen = first_row[:-1] + rng.integers(alternatives, size=n)
-    return Tasks(rng.normal(size=(n * alternatives, p)), first_row, chosen), np.arange(people + 1) * tasks
+    return EncodedTasks(rng.normal(size=(n * alternatives, p)), first_row, chosen), np.arange(people + 1) * tasks
 
 
 def naive_tasks(problem):
@@ -46,7 +54,7 @@ SIGN = np.array([0.0, -1.0])
 @pytest.fixture(scope="module")
 def small():
     """A problem with a covariate and a signed taste, a state away from its start, and the naive joint density."""
-    problem = problem_of(*design(), Prior(7.0, 0.8, 1.5), SIGN, COVARIATES)
+    problem = problem_of(*design(), TastePrior(7.0, 0.8, 1.5), SIGN, COVARIATES)
     state, space = start_of(problem, np.random.default_rng(1)), space_of(problem)
     initialise(problem, state, space)
     state.covariance[:] = [[1.3, 0.4], [0.4, 0.7]]
@@ -287,7 +295,7 @@ def with_columns(looking):
 def test_joint_distribution(sign, covariates, owned, price, looking):
     """Sweeps and new choices in turn leave the prior (Geweke): no score beyond 4.5, a false alarm in 1e4."""
     df, scale, sd, p = 9.0, 0.7, 0.8, 2
-    problem = problem_of(*design(), Prior(df, scale, sd), sign, covariates, owned, price, looking)
+    problem = problem_of(*design(), TastePrior(df, scale, sd), sign, covariates, owned, price, looking)
     state, space = start_of(problem, np.random.default_rng(3)), space_of(problem)
     q, people, k = problem.covariates.shape[1], np.repeat(np.arange(3), 2), len(problem.owned)
     effects = len(state.effect)
@@ -295,7 +303,7 @@ def test_joint_distribution(sign, covariates, owned, price, looking):
     state.log_step[:] = np.log(0.5)
     rng = np.random.default_rng(4)
     sizes = [(1, q, p), (1, p, p), (1, 3, p), (1,), (1, k), (1, effects, k)]
-    kept = Draws(*map(np.empty, sizes), np.empty((1, 3, k), bool))
+    kept = TasteDraws(*map(np.empty, sizes), np.empty((1, 3, k), bool))
     owns = [0] if price == 1 else [1]  # a coefficient that can be ignored
     starts, found, x = problem.first_row[:-1], [], problem.matrix.reshape(-1, 3, p)
     for _ in range(3_000):

@@ -12,7 +12,7 @@ from helpers.sentences import warned
 import thali as th
 import thali._choice.answers.logits as market
 import thali._choice.answers.market as asked_of
-from thali._choice.answers.logits import Columns, LogitChooser, logit_tastes
+from thali._choice.answers.logits import AttributeColumns, LogitChooser, logit_tastes
 from thali._choice.answers.simulator import hash_exponentials
 from thali._choice.coding import coding_of
 
@@ -22,7 +22,10 @@ MARKET = [(0, 1, 0), (2, 0, 1), (1, 2, 1)]
 def rule_of(model, data):
     """The rule by the columns of a fitted model, and its estimate."""
     coding = coding_of(data, model.linear)
-    columns = [Columns(part.table, name in coding.linear) for name, part in zip(data.levels, coding.parts, strict=True)]
+    columns = [
+        AttributeColumns(part.table, name in coding.linear)
+        for name, part in zip(data.levels, coding.parts, strict=True)
+    ]
     return logit_tastes(columns, model.coef_.to_numpy()[None, None])
 
 
@@ -54,7 +57,7 @@ def test_the_mean_over_people_in_each_draw_and_products_that_lack_an_attribute()
     rng = np.random.default_rng(1)
     tables = [np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]), np.array([[0.0, 0.0], [0.0, 0.0], [0.0, 1.0]])]
     tastes = rng.normal(size=(5, 7, 4))
-    rule = logit_tastes([Columns(tables[0], False), Columns(tables[1], True)], tastes)
+    rule = logit_tastes([AttributeColumns(tables[0], False), AttributeColumns(tables[1], True)], tastes)
     market = [(1, 0.5), (2, 0.25), (None, None)]
     matrix = np.array([[1, 0, 0.5, 0], [0, 1, 0.25, 0], [0, 0, 0, 1]])
     np.testing.assert_array_equal(rule.matrix(market), matrix)

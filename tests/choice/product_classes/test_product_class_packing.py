@@ -4,7 +4,7 @@ import numpy as np
 from helpers.product_class_cases import TP3
 
 from thali._choice.product_classes.engines.fit import packed_states, unpacked_states
-from thali._choice.product_classes.state import State, empty_state, problem_of, target_of, workspace
+from thali._choice.product_classes.state import ClassState, empty_state, problem_of, target_of, workspace
 from thali._choice.product_classes.sweep import draw_state, sweep
 from thali._inference.arrays import packed_streams, unpacked_streams
 
@@ -29,4 +29,4 @@ def test_states_and_streams_are_kept_to_the_last_bit():
             for name in ends[0]:
                 if name not in ("state_slots", "state_log_eps", "state_value"):  # of which more is kept than is read
                     np.testing.assert_array_equal(ends[0][name], end[name], err_msg=name)
-    assert isinstance(states[0], State)
+    assert isinstance(states[0], ClassState)

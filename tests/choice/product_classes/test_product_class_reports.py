@@ -9,7 +9,7 @@ from helpers.sentences import refused
 from helpers.terminals import narrow
 
 from thali._choice.product_classes.particles import joined
-from thali._data.experiments.design import Design, design_of
+from thali._data.experiments.design import ExperimentDesign, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali.errors import ArgumentError
 
@@ -21,7 +21,7 @@ def design(products, tasks=((0, 1),), people=1, scheme=None):
     scheme = Scheme("id", "task", None, "choice", FREE) if scheme is None else scheme
     rows = np.concatenate([np.array(task, np.int64) for task in tasks])
     first_row = np.concatenate([[0], np.cumsum(np.tile([len(task) for task in tasks], people))])
-    return Design(
+    return ExperimentDesign(
         scheme,
         tuple(f"p{n}" for n in range(people)),
         np.array(products, np.int64),

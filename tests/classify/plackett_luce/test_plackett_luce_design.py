@@ -10,7 +10,7 @@ from helpers.sentences import refused, said, warned, without_warnings
 
 import thali as th
 import thali._classify.plackett_luce.map_estimate as pl_map
-from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.design import PlackettLuceDesign
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 X = np.array([[-1.4, 3.0], [-0.6, 1.0], [-0.1, 2.5], [0.3, 0.5], [0.9, 2.0], [1.7, 0.0]])
@@ -23,7 +23,7 @@ def model(**arguments):
 
 @pytest.mark.parametrize("standardize", [False, True])
 def test_exponential_columns(standardize):
-    design = Design.fit(X, ["x", "y"], "exponential", standardize)
+    design = PlackettLuceDesign.fit(X, ["x", "y"], "exponential", standardize)
     z = (X - X.mean(axis=0)) / X.std(axis=0) if standardize else X
     expected = np.column_stack([np.exp(z), np.exp(-z), np.ones(len(X))])
     assert design.columns == ("exp(x)", "exp(y)", "exp(-x)", "exp(-y)", "1")
@@ -48,7 +48,7 @@ def test_importances_are_the_shares_of_the_weights_of_columns_that_name_a_covari
 
 def test_pairs_of_columns():
     data = np.column_stack([X, [0.2, -0.1, 0.5, 0.9, -1.0, 0.0]])
-    design = Design.fit(data, ["x", "y", "z"], "exponential-pairs", standardize=False)
+    design = PlackettLuceDesign.fit(data, ["x", "y", "z"], "exponential-pairs", standardize=False)
     assert design.columns[6:] == (
         *("exp(x + y)", "exp(-(x + y))", "exp(x + z)", "exp(-(x + z))", "exp(y + z)", "exp(-(y + z))"),
         "1",
@@ -67,7 +67,7 @@ def test_no_scale_overflows(transform, scale, standardize):
     with warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
         warnings.simplefilter("ignore", DataWarning)
-        W = Design.fit(data, ["x", "y"], transform, standardize).apply(data)
+        W = PlackettLuceDesign.fit(data, ["x", "y"], transform, standardize).apply(data)
         fitted = model(transform=transform, standardize=standardize).fit(data, Y)
         probabilities = fitted.predict_proba(np.vstack([data, [[1e308, -1e308]]]))
     assert np.isfinite(W).all()

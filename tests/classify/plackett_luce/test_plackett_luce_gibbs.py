@@ -13,7 +13,7 @@ from helpers.real_data import needs_data
 from helpers.sentences import warned
 
 import thali as th
-from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.design import PlackettLuceDesign
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
@@ -134,7 +134,7 @@ RAW_HEART = [  # arguments, E log-likelihood, what it may differ by, where a is 
 def test_a6_raw_heart(settings, expected, near, length):
     # one column wins every row: sums that are left by a subtraction have no correct digit
     X, y = frame("heart")
-    W = Design.fit(X.to_numpy(), list(X.columns), standardize=False).apply(X.to_numpy())
+    W = PlackettLuceDesign.fit(X.to_numpy(), list(X.columns), standardize=False).apply(X.to_numpy())
     codes = np.unique(y, return_inverse=True)[1]
     lengths = {"draws": 4000, "tune": 1000, "thin": 1, "random_seed": 1} | length
     draws = fit_gibbs(W, codes, 2, **settings, **lengths)
@@ -144,7 +144,7 @@ def test_a6_raw_heart(settings, expected, near, length):
 
 def test_dead_columns_and_large_scales():
     X, y = frame("iris")
-    W = Design.fit(X.to_numpy() * 1000, list(X.columns), standardize=False).apply(X.to_numpy() * 1000)
+    W = PlackettLuceDesign.fit(X.to_numpy() * 1000, list(X.columns), standardize=False).apply(X.to_numpy() * 1000)
     assert (W.max(axis=0) == 0).sum() == 7
     codes = np.unique(y, return_inverse=True)[1]
     for settings in ({}, {"a": 1.0}, {"a": 1e-3}):

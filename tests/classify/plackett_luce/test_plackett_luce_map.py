@@ -15,7 +15,7 @@ from thali._classify.plackett_luce.map_estimate import (
     fixed_point,
     sparse_maximum,
 )
-from thali._classify.plackett_luce.row_sums import Rows
+from thali._classify.plackett_luce.row_sums import CovariateRows
 from thali.errors import ArgumentError, DataError
 
 # data set: objective at a = 1.1 (lower bound for pima, which has two maxima), at a = 1 (lower bound for heart)
@@ -90,7 +90,7 @@ def test_a4_iris_has_three_weights():
 @pytest.mark.long
 def test_a4_the_rule_for_small_a_survives_many_steps():
     W, codes, n_classes = problem("iris")
-    data = Rows(W, codes, n_classes, threads=1)
+    data = CovariateRows(W, codes, n_classes, threads=1)
     start = np.full((n_classes, W.shape[1]), 1.0 / (n_classes * W.shape[1]))
     weights, sums, passes, _ = fixed_point(data, start, 0.5, 100_000, tolerance=-1.0)
     assert passes == 100_001
@@ -125,7 +125,7 @@ def test_the_rule_rests_at_its_fixed_point(a):
 def test_the_rule_is_published_em_divided_by_its_sum():
     W, codes, n_classes = small_problem()
     start = np.full((3, 5), 1.0 / 15.0)
-    ours, *_ = fixed_point(Rows(W, codes, n_classes), start, 0.5, 1)
+    ours, *_ = fixed_point(CovariateRows(W, codes, n_classes), start, 0.5, 1)
     theirs = naive.em_step(W, codes, start, a=0.5, b=0.0)
     np.testing.assert_allclose(ours, theirs / theirs.sum(), rtol=1e-12)
 
@@ -143,7 +143,7 @@ def test_expectation_maximisation_ends_at_the_same_objective(a):
 
 def test_gradient_and_hessian_are_the_differences_of_naive_evaluations():
     W, codes, n_classes = small_problem()
-    target = LogWeights(Rows(W, codes, n_classes), 1.3, np.ones((3, 5), bool))
+    target = LogWeights(CovariateRows(W, codes, n_classes), 1.3, np.ones((3, 5), bool))
     point = target.at(np.random.default_rng(2).normal(size=15))
     assert abs(point.value - naive.log_posterior(W, codes, point.weights, 1.3)) < 1e-11
     curve = target.hessian(point)
@@ -161,7 +161,7 @@ def test_hessian_of_a_part_of_the_weights():
     W, codes, n_classes = small_problem()
     active = np.random.default_rng(3).random((3, 5)) < 0.6
     active[:, 0] = True
-    target = LogWeights(Rows(W, codes, n_classes), 1.0, active)
+    target = LogWeights(CovariateRows(W, codes, n_classes), 1.0, active)
     point = target.at(np.random.default_rng(4).normal(size=active.sum()))
     curve = target.hessian(point)
     for j in range(len(curve)):
@@ -174,7 +174,7 @@ def test_a_zero_that_should_grow_is_taken_back():
     """Started where weights that the maximum needs are exactly zero, the climb takes them back."""
     W, codes, n_classes = small_problem()
     best = fit_map(W, codes, n_classes, a=1.0)
-    data = Rows(W, codes, n_classes)
+    data = CovariateRows(W, codes, n_classes)
     for k, j in np.argwhere(best.support):
         active = np.ones((3, 5), bool)
         active[k, j] = False

@@ -20,7 +20,7 @@ from thali._classify.plackett_luce.latent_moves import (
 )
 from thali._classify.plackett_luce.state import (
     LOG_LIKELIHOOD,
-    Prior,
+    WeightPrior,
     class_rows,
     dots,
     normalise,
@@ -300,7 +300,7 @@ def test_a_trial_keeps_its_digits(removed):
 def test_gradient_of_hamiltonian():
     W, codes, K = tiny()
     rows, state = started(W, codes, K)
-    motion, prior, a = motion_from(state), Prior(math.log(1.7), 0.0, 0.0, False), 0.8
+    motion, prior, a = motion_from(state), WeightPrior(math.log(1.7), 0.0, 0.0, False), 0.8
     at = state.log_weights + 0.4
     force, nothing = np.zeros_like(at), np.zeros_like(at)
     value, found = _potential(rows, prior, a, at, force, state, motion)

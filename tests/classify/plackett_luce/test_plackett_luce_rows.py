@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from helpers.sentences import refused
 
-from thali._classify.plackett_luce.design import Design
+from thali._classify.plackett_luce.design import PlackettLuceDesign
 from thali._classify.plackett_luce.map_estimate import fit_map
-from thali._classify.plackett_luce.row_sums import BLOCK, Rows, State, distinct_rows, partial_statistics
+from thali._classify.plackett_luce.row_sums import BLOCK, CovariateRows, MapStepInput, distinct_rows, partial_statistics
 from thali.errors import DataError
 
 
@@ -28,7 +28,7 @@ def plain(W, codes, A, m, counts):
 def test_sums_are_those_of_numpy(p):
     W, codes, A, m = made(1000, p)
     counts = np.random.default_rng(2).integers(1, 5, 1000).astype(float)
-    sums = Rows(W, codes, 3, counts).statistics(A, m)
+    sums = CovariateRows(W, codes, 3, counts).statistics(A, m)
     value, R, s = plain(W, codes, A, m, counts)
     assert abs(sums.log_likelihood - value) < 1e-11 * abs(value)  # a thousand terms, each to 1e-14
     np.testing.assert_allclose(sums.R, R, rtol=1e-12)
@@ -38,7 +38,7 @@ def test_sums_are_those_of_numpy(p):
 def test_products_are_those_of_numpy():
     W, codes, A, m = made(500)
     columns = np.array([1, 2, 5])
-    sums = Rows(W, codes, 3).curvature(A, m, columns)
+    sums = CovariateRows(W, codes, 3).curvature(A, m, columns)
     V, own, total = W[:, columns], (W * A[codes]).sum(axis=1), W @ m
     np.testing.assert_allclose(sums.of_all, (V / total[:, None] ** 2).T @ V, rtol=1e-12)
     for k in range(3):
@@ -49,17 +49,17 @@ def test_products_are_those_of_numpy():
 def test_rows_without_a_chance_give_minus_infinity_and_no_nan():
     W = np.array([[1.0, 0.0], [0.0, 1.0], [1e-200, 0.0]])
     A = np.array([[1.0, 0.0], [1e-200, 0.0]])
-    sums = Rows(W, [0, 1, 1], 2).statistics(A, A.sum(axis=0))
+    sums = CovariateRows(W, [0, 1, 1], 2).statistics(A, A.sum(axis=0))
     assert sums.log_likelihood == -np.inf
     assert np.isfinite(sums.R).all()
     assert np.isfinite(sums.s).all()
-    small = Rows(W[[0, 0]], [0, 1], 2).statistics(np.array([[1.0, 0.0], [1e-305, 0.0]]), np.ones(2))
+    small = CovariateRows(W[[0, 0]], [0, 1], 2).statistics(np.array([[1.0, 0.0], [1e-305, 0.0]]), np.ones(2))
     assert abs(small.log_likelihood - np.log(1e-305)) < 1e-9
 
 
 def test_number_of_threads_changes_no_bit():
     W, codes, A, m = made(5 * BLOCK + 17)
-    several = [Rows(W, codes, 3, threads=threads) for threads in (1, 2, 5)]
+    several = [CovariateRows(W, codes, 3, threads=threads) for threads in (1, 2, 5)]
     sums = [rows.statistics(A, m) for rows in several]
     products = [rows.curvature(A, m, np.arange(3)) for rows in several]
     for one in sums[1:]:
@@ -72,7 +72,7 @@ def test_number_of_threads_changes_no_bit():
 
 
 def test_partial_sums_do_not_grow_with_the_rows():
-    assert len(Rows(np.ones((10**6, 1)), np.zeros(10**6, int), 2).spans) <= 64
+    assert len(CovariateRows(np.ones((10**6, 1)), np.zeros(10**6, int), 2).spans) <= 64
 
 
 def test_equal_rows_are_put_together_exactly():
@@ -86,7 +86,10 @@ def test_equal_rows_are_put_together_exactly():
     both = fit_map(W[again], codes[again], 3, a=1.1), fit_map(few, few_codes, 3, a=1.1, counts=counts)
     assert np.array_equal(both[0].weights, both[1].weights)
     A, m = made(1)[2:]
-    whole, fewer = Rows(W[again], codes[again], 3).statistics(A, m), Rows(few, few_codes, 3, counts).statistics(A, m)
+    whole, fewer = (
+        CovariateRows(W[again], codes[again], 3).statistics(A, m),
+        CovariateRows(few, few_codes, 3, counts).statistics(A, m),
+    )
     assert abs(whole.log_likelihood - fewer.log_likelihood) < 1e-11 * abs(whole.log_likelihood)
     np.testing.assert_allclose(whole.R, fewer.R, rtol=1e-12)
 
@@ -105,9 +108,9 @@ def test_rows_mostly_distinct_are_left_as_they_are():
 def test_partial_statistics_add_up():
     rng = np.random.default_rng(4)
     X, y = rng.normal(size=(90, 3)), np.array(["a", "b", "c"])[np.arange(90) % 3]
-    design = Design.fit(X, ["x", "y", "z"])
+    design = PlackettLuceDesign.fit(X, ["x", "y", "z"])
     A = rng.gamma(0.5, size=(3, 7))
-    state = State(A, A.sum(axis=0), np.array(["a", "b", "c"]), design)
+    state = MapStepInput(A, A.sum(axis=0), np.array(["a", "b", "c"]), design)
     parts = [partial_statistics(X[i : i + 30], y[i : i + 30], state) for i in (0, 30, 60)]
     total = parts[0] + parts[1] + parts[2]
     value, R, s = plain(design.apply(X), np.arange(90) % 3, A, state.m, np.ones(90))

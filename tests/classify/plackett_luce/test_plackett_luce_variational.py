@@ -11,8 +11,8 @@ from helpers.sentences import refused, warned
 from scipy import optimize
 
 import thali as th
-from thali._classify.plackett_luce.design import Design
-from thali._classify.plackett_luce.row_sums import Rows
+from thali._classify.plackett_luce.design import PlackettLuceDesign
+from thali._classify.plackett_luce.row_sums import CovariateRows
 from thali._classify.plackett_luce.variational import (
     expected_from_logs,
     fit_variational,
@@ -56,7 +56,7 @@ def expected_probabilities(W, shapes, rates):
 
 def rows(name):
     W, codes, K = problem(name)
-    return Rows(W, codes, K, threads=1)
+    return CovariateRows(W, codes, K, threads=1)
 
 
 def plug_in(fit, W):
@@ -77,14 +77,14 @@ def test_a1_the_bound_stays_below_the_evidence(a, evidence):
     exact = (gammaln(a + COUNTS) - gammaln(a)).sum() + (gammaln(3 * a) - gammaln(3 * a + n)).sum()
     assert exact == pytest.approx(evidence, abs=1e-8)
     W, codes, K = one_hot()
-    fit = fit_variational(Rows(W, codes, K), a=a)
+    fit = fit_variational(CovariateRows(W, codes, K), a=a)
     assert evidence - 10.0 < fit.lower_bound < evidence
     assert never_falls(fit)
 
 
 def test_a1_closed_form():
     W, codes, K = one_hot()
-    fit = fit_variational(Rows(W, codes, K), a=1.0)
+    fit = fit_variational(CovariateRows(W, codes, K), a=1.0)
     assert fit.lower_bound == pytest.approx(-51.975442, abs=1e-5)
     expected = (1 + COUNTS) / (3 + COUNTS.sum(axis=0))
     assert plug_in(fit, np.eye(4)).T == pytest.approx(expected, abs=1e-12)
@@ -101,7 +101,7 @@ A2 = {
 @pytest.mark.parametrize("a", A2)
 def test_a2_tiny(a):
     W, codes, K = tiny()
-    fit = fit_variational(Rows(W, codes, K), a=a)
+    fit = fit_variational(CovariateRows(W, codes, K), a=a)
     bound, evidence, at_means, integral = A2[a]
     assert fit.lower_bound == pytest.approx(bound, abs=1e-6)
     assert fit.lower_bound < evidence
@@ -116,7 +116,7 @@ def test_a2_tiny(a):
 @pytest.mark.parametrize("a", [0.3, None])
 def test_a2_independent_of_b(a, b):
     W, codes, K = tiny()
-    one, other = (fit_variational(Rows(W, codes, K), a=a, b=rate) for rate in (1.0, b))
+    one, other = (fit_variational(CovariateRows(W, codes, K), a=a, b=rate) for rate in (1.0, b))
     objective, same = (fit.bounds[-1] for fit in (one, other))  # at its maximum, also where a is learned
     assert same == pytest.approx(objective, abs=1e-9)
     assert plug_in(other, W) == pytest.approx(plug_in(one, W), abs=1e-5)
@@ -126,7 +126,7 @@ def test_a2_independent_of_b(a, b):
 def test_rows_may_be_scaled(factor):
     W, codes, K = tiny()
     size = np.array([factor, 1.0, 1.0 / factor, 3.0, 1.0, factor])
-    one, other = (fit_variational(Rows(w, codes, K), a=0.3) for w in (W, W * size[:, None]))
+    one, other = (fit_variational(CovariateRows(w, codes, K), a=0.3) for w in (W, W * size[:, None]))
     assert other.lower_bound == pytest.approx(one.lower_bound, abs=1e-10 * abs(one.lower_bound))
 
 
@@ -194,7 +194,7 @@ def test_bounds_agree():
     W, codes, K = tiny()
     rng = np.random.default_rng(0)
     shapes, rates = 0.2 + rng.standard_exponential((K, 3)), 0.5 + rng.standard_exponential(3)
-    step = variational_step(Rows(W, codes, K), shapes, rates, 0.3, 1.7)
+    step = variational_step(CovariateRows(W, codes, K), shapes, rates, 0.3, 1.7)
     shares, times = best_latent(W, codes, shapes, rates)
     assert full_bound(W, codes, shapes, rates, 0.3, 1.7, shares, times) == pytest.approx(step.bound, abs=1e-11)
     for _ in range(5):
@@ -281,7 +281,7 @@ def test_integral_is_one_before_it_is_divided(a, logs):
 
 def test_integral_of_a_fit_is_that_of_another_rule():
     W, codes, K = problem("iris")
-    fit = fit_variational(Rows(W, codes, K))
+    fit = fit_variational(CovariateRows(W, codes, K))
     by_hand = np.array([_simpson(w, fit.shapes, fit.rates) for w in W[::50]])
     assert undivided(np.log(W[::50]), fit.shapes, fit.rates) == pytest.approx(by_hand, abs=1e-9)
 
@@ -332,10 +332,10 @@ def test_classifier():
 @pytest.mark.parametrize("name, scale", [("wine", 1.0), ("iris", 1000.0)])
 def test_raw_data_are_finite(name, scale):
     X, y = frame(name)
-    design = Design.fit(X.to_numpy() * scale, list(X.columns), standardize=False)
+    design = PlackettLuceDesign.fit(X.to_numpy() * scale, list(X.columns), standardize=False)
     W = design.apply(X.to_numpy() * scale)
     codes = np.unique(y, return_inverse=True)[1]
     for a in (None, 1.0, 0.01):
-        fit = fit_variational(Rows(W, codes, 3), a=a)
+        fit = fit_variational(CovariateRows(W, codes, 3), a=a)
         assert np.isfinite(fit.lower_bound) and np.isfinite(expected_probabilities(W, fit.shapes, fit.rates)).all()
         assert never_falls(fit)

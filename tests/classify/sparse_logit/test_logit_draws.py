@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from helpers.sparse_logit_runs import WIDE, Chain, Prior, problem_of, three_classes
+from helpers.sparse_logit_runs import WIDE, CoefficientChain, CoefficientPrior, problem_of, three_classes
 from scipy import stats
 
 from thali._classify.sparse_logit.sweep import (
@@ -109,8 +109,8 @@ def test_scales_are_generalised_inverse_gaussian(r):
 def fixed_conditional(wide, n=5, d=8, seed=3):
     """A chain's state with weights, pulls and variances that no longer change, and the exact conditional they give."""
     rng = np.random.default_rng(seed)
-    problem = problem_of(rng.normal(size=(n, d)), np.arange(n) % 2, 2, 0, Prior(1.0, 1, 1, True), wide)
-    state = Chain(problem, 1.0, rng, 1, 0, 1).state
+    problem = problem_of(rng.normal(size=(n, d)), np.arange(n) % 2, 2, 0, CoefficientPrior(1.0, 1, 1, True), wide)
+    state = CoefficientChain(problem, 1.0, rng, 1, 0, 1).state
     state.weights[:] = rng.gamma(2.0, size=n)
     state.pull[:] = rng.normal(size=n)
     state.variance[1] = rng.gamma(0.5, size=d + 1) * 3
@@ -141,8 +141,8 @@ def test_both_factorisations_draw_the_same_normal_vector(wide):
 @pytest.mark.parametrize("wide", WIDE)
 def test_without_information_the_common_shift_is_drawn_from_its_prior(wide):
     rng, rounds = np.random.default_rng(6), 4_000
-    problem = problem_of(np.full((4, 2), 1e-9), np.arange(4) % 3, 3, 1, Prior(1.0, 1, 1, False), wide)
-    state = Chain(problem, 1.0, rng, 1, 0, 1).state
+    problem = problem_of(np.full((4, 2), 1e-9), np.arange(4) % 3, 3, 1, CoefficientPrior(1.0, 1, 1, False), wide)
+    state = CoefficientChain(problem, 1.0, rng, 1, 0, 1).state
     coef = np.array([[3.0, -1.0], [0.0, 0.0], [1.0, 2.0]])
     state.variance[:] = [[2.0, 0.1], [9.0, 9.0], [0.5, 0.3]]
     precision = 1 / state.variance[0] + 1 / state.variance[2]
@@ -170,6 +170,6 @@ def test_variances_of_any_size_are_survived(wide, most):
 
 def test_the_number_of_rows_decides_how_to_factor():
     X, y = three_classes(3)
-    assert problem_of(X, y, 3, 0, Prior(None, 1, 1, False)).covariates.shape == (2, 3)
-    wide = problem_of(np.hstack([X, X]), y, 3, 0, Prior(None, 1, 1, False))
+    assert problem_of(X, y, 3, 0, CoefficientPrior(None, 1, 1, False)).covariates.shape == (2, 3)
+    wide = problem_of(np.hstack([X, X]), y, 3, 0, CoefficientPrior(None, 1, 1, False))
     assert wide.wide and wide.covariates.shape == (3, 4)

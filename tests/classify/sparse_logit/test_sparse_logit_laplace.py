@@ -12,13 +12,13 @@ import thali._classify.sparse_logit.approximation as approximation
 import thali._classify.sparse_logit.approximation as expansion
 import thali._classify.sparse_logit.approximation as normal
 from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior
-from thali._classify.sparse_logit.chain import Prior, problem_of
+from thali._classify.sparse_logit.chain import CoefficientPrior, problem_of
 from thali.errors import DataError, DataWarning
 
 X, Y = three_classes(400)
 
 
-LEARNED = Prior(None, 1, 1, True)
+LEARNED = CoefficientPrior(None, 1, 1, True)
 
 
 def of(reference=1, prior=LEARNED, X=X, y=Y, classes=3, counts=None):
@@ -63,7 +63,7 @@ def test_one_coefficient_of_many_rows_has_the_moments_of_quadrature(slope):
         posterior /= posterior.sum()
         mean = (beta * posterior).sum()
         sd = np.sqrt(((beta - mean) ** 2 * posterior).sum())
-        found = normal_posterior(of(0, Prior(eta, 1, 1, False), x[:, None], y, 2), eta)
+        found = normal_posterior(of(0, CoefficientPrior(eta, 1, 1, False), x[:, None], y, 2), eta)
         assert found.converged and found.mean[0] == pytest.approx(mean, abs=0.05 * sd)
         assert 1 / found.factor[0, 0] == pytest.approx(sd, rel=0.05)
 

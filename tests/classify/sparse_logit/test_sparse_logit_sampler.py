@@ -7,7 +7,16 @@ from itertools import combinations
 import numpy as np
 import pytest
 from arviz_stats.base.array import array_stats
-from helpers.sparse_logit_runs import TRAJECTORIES, WIDE, Chain, Prior, chains_of, mcse, problem_of, three_classes
+from helpers.sparse_logit_runs import (
+    TRAJECTORIES,
+    WIDE,
+    CoefficientChain,
+    CoefficientPrior,
+    chains_of,
+    mcse,
+    problem_of,
+    three_classes,
+)
 from scipy import special, stats
 from scipy.integrate import quad
 
@@ -28,7 +37,7 @@ def far(draws, expected):
 
 @pytest.mark.parametrize("trajectories", TRAJECTORIES)
 def test_a9_eta_fixed(trajectories):
-    chains = chains_of(X, Y, 2, 1, Prior(2.0, 1, 1, False), 40_000, trajectories=trajectories)
+    chains = chains_of(X, Y, 2, 1, CoefficientPrior(2.0, 1, 1, False), 40_000, trajectories=trajectories)
     beta = np.stack([c.record.coef[:, 0, 0] for c in chains])
     assert mcse(beta) < 0.004
     assert far(beta, 0.536084) < FOUR
@@ -37,7 +46,7 @@ def test_a9_eta_fixed(trajectories):
 
 @pytest.mark.parametrize("trajectories", TRAJECTORIES)
 def test_a9_eta_learned(trajectories):
-    chains = chains_of(X, Y, 2, 1, Prior(None, 1, 1, False), 40_000, trajectories=trajectories)
+    chains = chains_of(X, Y, 2, 1, CoefficientPrior(None, 1, 1, False), 40_000, trajectories=trajectories)
     beta, log_eta = np.stack([c.record.coef[:, 0, 0] for c in chains]), np.log([c.record.scales[:, 0] for c in chains])
     assert far(beta, 0.757483) < FOUR
     assert far((beta - 0.757483) ** 2, 0.696649) < FOUR
@@ -49,7 +58,7 @@ def test_a9_eta_learned(trajectories):
 def test_a9_the_samplers_agree_on_three_classes():
     found = []
     for trajectories in TRAJECTORIES:
-        prior = Prior(None, 2, 1, True)
+        prior = CoefficientPrior(None, 2, 1, True)
         chains = chains_of(*three_classes(), 3, 0, prior, 6_000, trajectories=trajectories)
         coefs = np.stack([c.record.coef[:, 1:].reshape(len(c.record.coef), -1) for c in chains])
         assert (np.stack([c.record.coef[:, 0] for c in chains]) == 0).all()
@@ -62,7 +71,7 @@ def test_a9_the_samplers_agree_on_three_classes():
 
 def test_the_recorded_likelihood_is_that_of_the_recorded_coefficients():
     data, labels = three_classes()
-    (chain,) = chains_of(data, labels, 3, 1, Prior(None, 1, 1, True), 50, count=1)
+    (chain,) = chains_of(data, labels, 3, 1, CoefficientPrior(None, 1, 1, True), 50, count=1)
     linear = np.einsum("nd,rkd->rkn", np.column_stack([data, np.ones(len(data))]), chain.record.coef)
     own = linear[:, labels, np.arange(len(data))]
     expected = (own - np.log(np.exp(linear).sum(axis=1))).sum(axis=1)
@@ -82,9 +91,9 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
     """Geweke (2004): sweeps and new labels in turn leave the prior as it is."""
     rng, n = np.random.default_rng(11), 4
     covariates = rng.normal(size=(n, 2))
-    prior = Prior(None if learned else 1.5, 3, 2, True)
+    prior = CoefficientPrior(None if learned else 1.5, 3, 2, True)
     problem = problem_of(covariates, np.arange(n) % 3, 3, 1, prior, wide, trajectories=trajectories)
-    chain = Chain(problem, prior.eta, rng, 1, 0, 1)
+    chain = CoefficientChain(problem, prior.eta, rng, 1, 0, 1)
     if trajectories:
         see_curvature(problem, chain.state, chain.motion)
     chain.state.real[1] = math.log(0.5)
@@ -115,7 +124,7 @@ def test_joint_distribution(learned, wide, trajectories, rounds):
         assert abs(values.mean() - mean) < 4 * error, (name, values.mean(), mean, error)
 
 
-HORSESHOE = Prior(None, 1, 1, False, "horseshoe")
+HORSESHOE = CoefficientPrior(None, 1, 1, False, "horseshoe")
 
 
 def over_spreads(function):
@@ -159,7 +168,7 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
     rng, n = np.random.default_rng(12), 4
     rows = rng.normal(size=(n, 2)), np.arange(n) % 3, 3, 1
     problem = problem_of(*rows, HORSESHOE, wide, trajectories=trajectories)
-    chain = Chain(problem, None, rng, 1, 0, 1)
+    chain = CoefficientChain(problem, None, rng, 1, 0, 1)
     if trajectories:
         see_curvature(problem, chain.state, chain.motion)
     chain.state.real[1] = math.log(0.5)
@@ -210,8 +219,8 @@ def test_a9_more_covariates_than_rows_cost_no_more_than_rows():
     data, labels = rng.normal(size=(50, 2000)), np.arange(50) % 2
 
     def seconds(wide, sweeps):
-        problem = problem_of(data, labels, 2, 0, Prior(None, 1, 1, True), wide)
-        chain = Chain(problem, None, np.random.default_rng(1), sweeps, 0, 1)
+        problem = problem_of(data, labels, 2, 0, CoefficientPrior(None, 1, 1, True), wide)
+        chain = CoefficientChain(problem, None, np.random.default_rng(1), sweeps, 0, 1)
         chain.run_to(0)
         began = time.thread_time()
         chain.run_to(sweeps)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from helpers.sparse_logit_runs import Chain, Prior, problem_of, three_classes
+from helpers.sparse_logit_runs import CoefficientChain, CoefficientPrior, problem_of, three_classes
 
 from thali._classify.sparse_logit.approximation import expansion_at
 from thali._classify.sparse_logit.trajectory import leapfrog, potential, see_curvature
@@ -26,9 +26,9 @@ def chain(request):
     classes, reference = CASES[request.param]
     X, y = three_classes()
     rng = np.random.default_rng(3)
-    prior, counts = Prior(None, 1, 1, True), rng.integers(1, 4, len(y)).astype(float)
+    prior, counts = CoefficientPrior(None, 1, 1, True), rng.integers(1, 4, len(y)).astype(float)
     problem = problem_of(X, y % classes, classes, reference, prior, False, counts, trajectories=2)
-    made = Chain(problem, None, rng, 1, 20, 1)
+    made = CoefficientChain(problem, None, rng, 1, 20, 1)
     made.run_to(20)
     made.motion.coef[:] = rng.normal(size=made.motion.coef.size)
     return made

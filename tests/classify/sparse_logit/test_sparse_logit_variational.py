@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from helpers import limits
 from helpers.sentences import refused, without_warnings
-from helpers.sparse_logit_runs import Prior, chains_of, problem_of, three_classes
+from helpers.sparse_logit_runs import CoefficientPrior, chains_of, problem_of, three_classes
 from scipy.special import gammaln, logsumexp
 
 import thali as th
@@ -22,7 +22,7 @@ QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}
 def test_the_mean_expansion_is_that_of_the_normal_law(classes):
     """By 100,000 draws; the rule is exact to third degree, and these variances are small."""
     X, y = three_classes()
-    problem = problem_of(X, y % classes, classes, 0, Prior(None, 1, 1, True), False)
+    problem = problem_of(X, y % classes, classes, 0, CoefficientPrior(None, 1, 1, True), False)
     rng, size = np.random.default_rng(1), 3 * (classes - 1)
     mean, root = rng.normal(size=size), (np.tril(rng.normal(size=(size, size))) + np.eye(size)) * 0.1
     found = expansion_at(problem, mean.reshape(-1, 3), root @ root.T)
@@ -67,7 +67,7 @@ def test_no_round_lowers_the_bound_even_of_separable_classes(classes, eta, monke
     y = np.argmax(np.column_stack([X[:, : classes - 1], np.zeros(40)]), axis=1)
     is_flat = variational.is_flat
     monkeypatch.setattr(variational, "is_flat", lambda bounds, m: rounds.append(list(bounds)) or is_flat(bounds, m))
-    found = normal_posterior(problem_of(X, y, classes, 0, Prior(eta, 1, 1, True), False), eta, True)
+    found = normal_posterior(problem_of(X, y, classes, 0, CoefficientPrior(eta, 1, 1, True), False), eta, True)
     bounds = np.array([each[-1] for each in rounds])
     assert len(bounds) > 5 and (np.diff(bounds) >= -1e-9 * (1 + np.abs(bounds[1:]))).all()
     assert found.converged and found.lower_bound >= bounds[-1] - 1e-6
@@ -86,7 +86,7 @@ def test_the_bound_is_just_below_the_evidence(eta):
     else:
         prior = 0.5 * np.sqrt(eta) * np.exp(-np.sqrt(eta) * np.abs(beta))
     evidence = np.log((np.exp(log_p) * prior).sum() * step)
-    problem = problem_of(x[:, None], y, 2, 0, Prior(eta, 2, 1, False), False)
+    problem = problem_of(x[:, None], y, 2, 0, CoefficientPrior(eta, 2, 1, False), False)
     found = normal_posterior(problem, eta, is_variational=True)
     assert found.converged and evidence - 0.1 < found.lower_bound < evidence
 
@@ -95,7 +95,7 @@ def test_standard_deviations_agree_with_the_sampler_even_of_few_rows():
     rng = np.random.default_rng(7)
     X = rng.normal(size=(150, 8))
     y = (X @ [2.0, -1.0, 0.5, 0, 0, 0, 0, 0] + rng.logistic(size=150) > 0).astype(int)
-    prior = Prior(None, 1, 1, True)
+    prior = CoefficientPrior(None, 1, 1, True)
     chains = chains_of(X, y, 2, 0, prior, 4000, False, trajectories=2)
     coefs = np.concatenate([chain.record.coef[:, 1] for chain in chains])
     problem = problem_of(X, y, 2, 0, prior, False)

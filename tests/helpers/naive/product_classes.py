@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from thali._choice.product_classes.particles import Particles
-from thali._choice.product_classes.state import Problem
+from thali._choice.product_classes.state import ClassProblem
 
 # The probability that a class from the prior separates products, in closed form ---------------------------------------
 
 
-def probability_inside(problem: Problem, products: np.ndarray, polarity: int) -> float:
+def probability_inside(problem: ClassProblem, products: np.ndarray, polarity: int) -> float:
     """P(all of some products belong to a class | its polarity, should an attribute with an order be active)."""
     levels = problem.n_levels
     codes = np.where(problem.direction < 0, levels - 1 - products, products)
@@ -42,7 +42,7 @@ def probability_inside(problem: Problem, products: np.ndarray, polarity: int) ->
     return float(sum(elementary[c] / (size * math.comb(size, c)) for c in range(1, size + 1)))
 
 
-def separation_probability(problem: Problem, first: np.ndarray, second: np.ndarray) -> float:
+def separation_probability(problem: ClassProblem, first: np.ndarray, second: np.ndarray) -> float:
     """P(a class from the prior contains exactly one of two products)."""
     total = 0.0
     for polarity in (0, 1):

@@ -2,7 +2,7 @@
 
 from thali._data.roles import ALTERNATIVE, NUMBER, Role, by_plain_name
 from thali._reading.shape import Lack, Reading, Shape
-from thali._reading.table import Table
+from thali._reading.table import RawTable
 
 from .data import Ratings
 from .spec import KIND
@@ -12,7 +12,7 @@ RATED = ALTERNATIVE.but(name="option", meaning="what was rated", vague=f"object 
 RATING = Role("rating", "the rating", NUMBER, "rating stars", "bewertung sterne", "note", "nota", vague="score")
 
 
-def match(table: Table, option: str | None = None, rating: str | None = None) -> Reading | None:
+def match(table: RawTable, option: str | None = None, rating: str | None = None) -> Reading | None:
     """A table with both columns, by their names or named; nothing is converted, and nothing is raised."""
     own = by_plain_name(table.names)
     rated, rating = option or RATED.among(own), rating or RATING.among(own)
@@ -22,12 +22,12 @@ def match(table: Table, option: str | None = None, rating: str | None = None) ->
     return Reading(KIND, NAME, how, table, lambda: _converted(table, rated, rating))
 
 
-def _converted(table: Table, rated: str, rating: str) -> tuple[Ratings, str]:
+def _converted(table: RawTable, rated: str, rating: str) -> tuple[Ratings, str]:
     data = Ratings.from_frame(table.frame, rated, rating)
     return data, f"a rating a row, {rating!r} of {rated!r}: {data}"
 
 
-def lacks(table: Table) -> Lack | None:
+def lacks(table: RawTable) -> Lack | None:
     """The rating beside what was rated."""
     rated = RATED.among(by_plain_name(table.names))
     return None if rated is None else Lack(f"a column of ratings beside {rated!r}", "rating", 2)

@@ -16,7 +16,7 @@ from uvicorn.server import ServerState
 
 from thali._surfaces.app.guard import MAX_CONNECTIONS, Connection
 from thali._surfaces.app.server import application
-from thali._surfaces.app.studies import Study
+from thali._surfaces.app.studies import StudyFolder
 
 HOME = "http://127.0.0.1:8000"
 PAGES = ("/api/home", "/api/study/20260101-0000-00000000")
@@ -208,7 +208,7 @@ def test_a_study_is_named_by_its_name_alone(client, study):
 
 
 def test_a_folder_beside_the_studies_is_no_study(client):
-    beside = Study(client.studies.folder.parent / "beside")
+    beside = StudyFolder(client.studies.folder.parent / "beside")
     beside.path.mkdir()
     beside.write("study", {"title": "a secret"})
     assert client.studies.named("../beside") is None

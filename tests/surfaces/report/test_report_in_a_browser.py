@@ -18,7 +18,7 @@ from helpers.tiny_models import TINY
 
 import thali as th
 import thali._choice.answers.simulator as simulator
-from thali._choice.answers.logits import Columns, Kinds, logit_tastes
+from thali._choice.answers.logits import AttributeColumns, RespondentClasses, logit_tastes
 from thali._choice.answers.simulator import FIRST_CHOICE, How, MarketAttribute, MarketDraws, Offered
 from thali._model.finding import Finding
 from thali._people.columns import people_of
@@ -69,7 +69,10 @@ def test_everybody_can_read_it(browser, tmp_path, name, width):
 def logits(prices=(1.0, 2.5, 4.0)):
     """A market of people with random tastes for a brand and a price, which may be any number."""
     levels = (("A", "B", "C"), tuple(f"{price:g}" for price in prices))
-    columns = [Columns(np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]), False), Columns(np.zeros((4, 1)), True)]
+    columns = [
+        AttributeColumns(np.vstack([np.eye(3)[:, 1:], [0.0, 0.0]]), False),
+        AttributeColumns(np.zeros((4, 1)), True),
+    ]
     tastes = np.random.default_rng(2).normal([0.5, 1.0, -1.0], [0.5, 0.5, 0.2], (30, 9, 3))
     attributes = (
         MarketAttribute("brand", levels[0], None, may_lack=True),
@@ -262,7 +265,7 @@ def some_people(kind):
         rule = draws.rule._replace(respondents=number)
         return table, draws._replace(rule=rule, people=people_of(table, number))
     rng = np.random.default_rng(5)
-    kinds = Kinds(rng.dirichlet(np.ones(9), number).astype(np.float32), rng.integers(9, size=(29, number)))
+    kinds = RespondentClasses(rng.dirichlet(np.ones(9), number).astype(np.float32), rng.integers(9, size=(29, number)))
     people = people_of(table, number, tuple(f"class {k + 1}" for k in range(9)))
     rule = draws.rule._replace(respondents=number, kinds=kinds)
     return table, draws._replace(rule=rule, is_estimate=True, people=people)

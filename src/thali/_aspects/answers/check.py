@@ -26,7 +26,7 @@ ROWS = "rows"  # the key in `attrs` of a table
 EACH = "each"  # likewise: what its column group is, a group or a person
 
 
-class Checked(NamedTuple):
+class CheckWords(NamedTuple):
     """The words for rows of one kind."""
 
     options: tuple[str, ...]  # the columns that name options
@@ -47,8 +47,10 @@ def _or_tied(row: Any, names: Mapping[str, str]) -> str:
 
 _COMPARED, _OFFERED, _PROPORTION = "pairs were compared", "sets were offered", "observed proportion"
 CHECKED = {
-    PAIR: Checked(("a", "b"), _COMPARED, _PROPORTION, "pairs", "proportion choosing the first option", _two(" over ")),
-    TIED: Checked(
+    PAIR: CheckWords(
+        ("a", "b"), _COMPARED, _PROPORTION, "pairs", "proportion choosing the first option", _two(" over ")
+    ),
+    TIED: CheckWords(
         ("a", "b"),
         _COMPARED,
         _PROPORTION,
@@ -56,7 +58,7 @@ CHECKED = {
         "proportion choosing the first option, or neither",
         _or_tied,
     ),
-    MOST_SIMILAR: Checked(
+    MOST_SIMILAR: CheckWords(
         ("a", "b"),
         _OFFERED,
         _PROPORTION,
@@ -64,7 +66,7 @@ CHECKED = {
         "proportion naming the pair as most similar",
         _two(" and "),
     ),
-    MEMBER: Checked(
+    MEMBER: CheckWords(
         ("alternative",),
         _OFFERED,
         _PROPORTION,
@@ -72,7 +74,7 @@ CHECKED = {
         "proportion choosing the option",
         lambda row, names: f"{names[row.alternative]} out of {row.offered}",
     ),
-    ANSWER: Checked(
+    ANSWER: CheckWords(
         ("option",),
         _OFFERED,
         _PROPORTION,
@@ -80,7 +82,7 @@ CHECKED = {
         "proportion naming the option",
         lambda row, names: f"{names[row.option]} named the {row.named}",
     ),
-    SIMILARITY: Checked(
+    SIMILARITY: CheckWords(
         ("object", "other"),
         _COMPARED,
         "observed similarity",
@@ -91,7 +93,7 @@ CHECKED = {
 }
 
 
-def checked_in(table: "pandas.DataFrame") -> Checked:
+def checked_in(table: "pandas.DataFrame") -> CheckWords:
     """The words for the rows of a check."""
     return CHECKED[table.attrs[ROWS]]
 

@@ -14,8 +14,8 @@ from thali._inference.warn import warn
 from thali._labels import as_label, display_width, one_line
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
 
-from ..draws.columns import Columns
-from .set_search import FeatureSets, Problem, feature_sets, log_feature_gain, search
+from ..draws.columns import FeatureColumns
+from .set_search import FeatureSearchProblem, FeatureSets, feature_sets, log_feature_gain, search
 
 if TYPE_CHECKING:
     import pandas
@@ -210,7 +210,7 @@ MIN_LISTED = 10
 
 def estimate(
     kind: str,
-    columns: Columns,
+    columns: FeatureColumns,
     *,
     constant: Any,
     sigma: Any,
@@ -230,7 +230,7 @@ def estimate(
     names = tuple(data.labels if labels is None else labels)
     sets = feature_sets(columns, len(names))
     draws, sigma = columns.n_draws, np.asarray(sigma, float)
-    problem = Problem(
+    problem = FeatureSearchProblem(
         first=np.asarray(data.first),
         second=np.asarray(data.second),
         values=np.asarray(data.values, float),
@@ -258,7 +258,7 @@ def estimate(
     return _made(kind, table, best.constant, similarity, problem, names, learned, best.log_joint)
 
 
-def _expectation(sets: FeatureSets, problem: Problem, names: tuple[str, ...], learned: bool) -> Estimate:
+def _expectation(sets: FeatureSets, problem: FeatureSearchProblem, names: tuple[str, ...], learned: bool) -> Estimate:
     draws, count = len(sets.of_draw), len(sets.patterns)
     # one entry a pattern and draw in which it occurs
     present = np.bincount(np.unique(sets.pattern * draws + sets.draw) // draws, minlength=count)
@@ -283,7 +283,9 @@ def _similarity(owners: np.ndarray, weights: np.ndarray, constant: float) -> np.
     return (owners.T * weights) @ owners + constant
 
 
-def _gains(owners: np.ndarray, added: np.ndarray, copies: Any, similarity: np.ndarray, problem: Problem) -> np.ndarray:
+def _gains(
+    owners: np.ndarray, added: np.ndarray, copies: Any, similarity: np.ndarray, problem: FeatureSearchProblem
+) -> np.ndarray:
     """What each feature explains; `added` is what it adds to the similarity of two owners."""
     inside = (owners[:, problem.first] & owners[:, problem.second]).astype(float)
     number = inside @ problem.judgements
@@ -296,7 +298,7 @@ def _members(owners: np.ndarray, names: tuple[str, ...]) -> list[tuple[str, ...]
     return [tuple(names[i] for i in np.flatnonzero(row)) for row in owners]
 
 
-def _warn_if_ill_posed(problem: Problem) -> None:
+def _warn_if_ill_posed(problem: FeatureSearchProblem) -> None:
     """A feature of weight 0 that all own multiplies the joint density by its prior odds times the density at 0."""
     nothing, one = (problem.log_prior(np.ones((problem.n, number))) for number in (0, 1))
     factor = np.exp(one - nothing) * problem.rate if np.isfinite(nothing) else 0.0

@@ -8,7 +8,7 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import Columns, columns_of
+from ..draws.columns import FeatureColumns, columns_of
 
 if TYPE_CHECKING:
     import pandas
@@ -86,7 +86,7 @@ def place_in_tree(owners: Any, tree: "Tree") -> list[str]:
     return [place(members) for members in owners]
 
 
-def distinct_owners(columns: Columns) -> tuple[list[np.ndarray], np.ndarray]:
+def distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarray]:
     """The distinct owner sets, and for each column the number of its set."""
     number_of: dict[bytes, int] = {}
     owners = columns.owners.astype(np.int32)
@@ -111,7 +111,7 @@ def chain_column(chain: int) -> str:
     return f"chain {chain}"
 
 
-def presences(columns: Columns, patterns: list[tuple[int, ...]]) -> np.ndarray:
+def presences(columns: FeatureColumns, patterns: list[tuple[int, ...]]) -> np.ndarray:
     """Whether each draw has at least one feature with exactly these owners."""
     found = np.zeros((len(patterns), columns.n_draws), bool)
     row_of = {np.asarray(pattern, np.int32).tobytes(): row for row, pattern in enumerate(patterns)}

@@ -19,7 +19,7 @@ from thali._posterior.store import origin
 from thali._posterior.view import FACTS, Posterior
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import Columns, columns_of, flat
+from ..draws.columns import FeatureColumns, columns_of, flat
 from ..draws.tree import MAX_PAIRS, DataPart, KeptDraws, kept_draws, stored_features
 from .check import EACH
 from .features import add_convergence, checked_probability, distinct_owners, features_table
@@ -129,12 +129,12 @@ def _kept_of(part: DataPart, people: int) -> DataPart:
     return replace(part, variables=kept, pointwise=part.pointwise if pointwise else {})
 
 
-def columns_of_group(kept: KeptDraws, g: int) -> Columns:
+def columns_of_group(kept: KeptDraws, g: int) -> FeatureColumns:
     """The columns of one group, with its weights."""
     return columns_of_groups(kept, [g])[0]
 
 
-def columns_of_groups(kept: KeptDraws, groups: Sequence[int]) -> list[Columns]:
+def columns_of_groups(kept: KeptDraws, groups: Sequence[int]) -> list[FeatureColumns]:
     """The columns of some groups, each with its weights; they have the rest in common."""
     chains, draws = kept
     owned = []
@@ -143,20 +143,24 @@ def columns_of_groups(kept: KeptDraws, groups: Sequence[int]) -> list[Columns]:
         owners = int(np.sum(chain.sizes[:columns]))
         owned.append((chain.n_features[:draws], chain.sizes[:columns], chain.owners[:owners]))
     n_features, sizes, owners = (np.concatenate(arrays) for arrays in zip(*owned, strict=True))
-    found: list[Columns] = []
+    found: list[FeatureColumns] = []
     for g in groups:
         weights = np.concatenate(
             [chain.weights[: len(own), g] for chain, (_, own, _) in zip(chains, owned, strict=True)]
         )
         unique = np.concatenate([chain.unique_weights[:draws, g] for chain in chains])
-        made = found[0].reweighted(weights, unique) if found else Columns(n_features, weights, sizes, owners, unique)
+        made = (
+            found[0].reweighted(weights, unique)
+            if found
+            else FeatureColumns(n_features, weights, sizes, owners, unique)
+        )
         found.append(made)
     return found
 
 
 def comparable_weights(
-    by_group: list[Columns], parts: Sequence[Any], extra: dict[str, list[np.ndarray]]
-) -> list[Columns]:
+    by_group: list[FeatureColumns], parts: Sequence[Any], extra: dict[str, list[np.ndarray]]
+) -> list[FeatureColumns]:
     """The columns of groups with weights that can be compared: shares, where only ratios of them count; the parameters
     in `extra` change with them."""
     if not FACTS[parts[0].kind].of_several:
@@ -170,14 +174,14 @@ def comparable_weights(
     return found
 
 
-def _common_columns(columns: Columns, scales: Sequence[Any]) -> Columns:
+def _common_columns(columns: FeatureColumns, scales: Sequence[Any]) -> FeatureColumns:
     """The columns with what everybody's weights vary about, over the mean of their scales where only ratios count."""
     if scales[0] is None:
         return columns
     return replace(columns, weights=columns.weights / np.mean(scales, axis=0)[columns.draw])
 
 
-def mean_over(by_group: Sequence[Columns]) -> Columns:
+def mean_over(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
     """The columns with the mean weights of groups or kinds."""
     weights, unique = (
         np.mean([getattr(columns, name) for columns in by_group], axis=0) for name in ("weights", "unique_weights")
@@ -185,23 +189,23 @@ def mean_over(by_group: Sequence[Columns]) -> Columns:
     return replace(by_group[0], weights=weights, unique_weights=unique)
 
 
-def _with_own(columns: Columns, part: Any) -> Columns:
+def _with_own(columns: FeatureColumns, part: Any) -> FeatureColumns:
     """The columns with the unique weights as they count, with what covariates of options do to them."""
     if "unique_weights" not in part.variables:
         return columns
     return replace(columns, unique_weights=part.variables["unique_weights"][1].reshape(columns.n_draws, -1))
 
 
-def _as_shares(columns: Columns) -> Columns:
+def _as_shares(columns: FeatureColumns) -> FeatureColumns:
     """Weights over the sum of all that choices depend on: features of all options are not counted."""
     seen = columns.weights * (columns.sizes < columns.n_options)
     total = columns.summed(seen) + columns.unique_weights.sum(axis=1)
     total = np.where(total > 0.0, total, 1.0)
     weights, unique = columns.weights / total[columns.draw], columns.unique_weights / total[:, None]
-    return Columns(columns.n_features, weights, columns.sizes, columns.owners, unique)
+    return FeatureColumns(columns.n_features, weights, columns.sizes, columns.owners, unique)
 
 
-def _padded_weights(by_group: list[Columns], shape: tuple[int, int]) -> np.ndarray:
+def _padded_weights(by_group: list[FeatureColumns], shape: tuple[int, int]) -> np.ndarray:
     """The weights of all groups (chain, draw, group, feature)."""
     first = by_group[0]
     padded = np.zeros((first.n_draws, len(by_group), int(first.n_features.max(initial=0))))

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.answers import Answers, Given, first_answers, given_answers, log_coefficients_of_people
+from thali._data.answers import Answers, GivenAnswers, first_answers, given_answers, log_coefficients_of_people
 from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
 
-from ..draws.columns import Columns
+from ..draws.columns import FeatureColumns
 from ..draws.counts import outcomes
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_draws
@@ -141,7 +141,7 @@ class _Kind(NamedTuple):
     """What draws say of one kind: the part of the data, columns, and parameters draw by draw."""
 
     part: DataPart
-    columns: Columns
+    columns: FeatureColumns
     own: dict[str, np.ndarray]
 
 
@@ -184,7 +184,7 @@ _COUNTED: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
 }
 
 
-def _counted(kind: _Kind, data: Any, given: Given) -> np.ndarray | None:
+def _counted(kind: _Kind, data: Any, given: GivenAnswers) -> np.ndarray | None:
     """The log probability of everybody's answers, if they are of that kind (draws, people), without coefficients."""
     from scipy.sparse import csr_array
 
@@ -194,7 +194,7 @@ def _counted(kind: _Kind, data: Any, given: Given) -> np.ndarray | None:
     return np.maximum(logs, LEAST) @ times
 
 
-def _stored(kind: str, data: Any, given: Given) -> tuple[dict[str, Any], dict[str, Any]]:
+def _stored(kind: str, data: Any, given: GivenAnswers) -> tuple[dict[str, Any], dict[str, Any]]:
     """What a tree holds of everybody's answers, in constant_data and in observed_data."""
     if isinstance(data.answers, Answers):
         answers, place = data.cells.answers, "answer_pair" if data.covariates is None else "answer_cell"

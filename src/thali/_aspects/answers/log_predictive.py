@@ -9,7 +9,7 @@ from thali._data.choices import Choices
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
-from ..draws.columns import Columns, columns_of
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import slices
 from ..likelihoods.best_worst import rule_of
 from .kinds_of_people import aligned_shares, as_groups
@@ -74,7 +74,7 @@ def log_of_choices(p: np.ndarray, times: Any) -> np.ndarray:
         return np.log(p) @ times  # a sparse product sums what was chosen alone
 
 
-def _log_of_people(posterior: Posterior, several: list[Columns], data: Any) -> list[np.ndarray]:
+def _log_of_people(posterior: Posterior, several: list[FeatureColumns], data: Any) -> list[np.ndarray]:
     """The ln of the probability of everybody's choices draw by draw (draws, people), by each of several columns."""
     which, times = choices_by_person(data)
     places, found = places_of(data, posterior.labels)[0], []

@@ -10,7 +10,7 @@ from thali._arguments import between
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 
-from ..draws.columns import Columns, columns_of
+from ..draws.columns import FeatureColumns, columns_of
 from .features import checked_probability, distinct_owners, without_idle_weights
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class _Entries:
     n_draws: int
 
 
-def match(columns: Columns, similar: float, min_probability: float, least_owners: int = 1) -> Matched:
+def match(columns: FeatureColumns, similar: float, min_probability: float, least_owners: int = 1) -> Matched:
     """The features of `least_owners` or more, matched across draws; those less probable are left out."""
     entries = _entries(columns, least_owners)
     n = columns.n_options
@@ -99,7 +99,7 @@ def match(columns: Columns, similar: float, min_probability: float, least_owners
     )
 
 
-def _entries(columns: Columns, least_owners: int) -> _Entries:
+def _entries(columns: FeatureColumns, least_owners: int) -> _Entries:
     found, pattern = distinct_owners(columns)
     wide = columns.sizes >= least_owners
     kept, pattern = np.unique(pattern[wide], return_inverse=True)

@@ -10,11 +10,11 @@ from thali._posterior.summary import mean_errors
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import Columns, columns_of
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import probability_draws
 from ..likelihoods.best_worst import rule_of
 from .log_predictive import answers_among, choices_by_person, log_of_choices
-from .population import LEAST, NEW_PEOPLE, Kappas, Population, kappas_in, new_weights
+from .population import LEAST, NEW_PEOPLE, Kappas, PopulationDraws, kappas_in, new_weights
 from .predict import has_answers, out_of_sets, places_of
 from .slopes import known_in, slopes_in, values_of
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 _NUMBERS = 2**15  # new people of all draws at least, as far as NEW_PEOPLE of a draw go
 
 
-def population_in(posterior: Posterior) -> Population:
+def population_in(posterior: Posterior) -> PopulationDraws:
     """What a posterior says of the people of whom everybody has weights of their own."""
     common = columns_of(posterior.of_common())
-    return Population(common, posterior.kappa.ravel(), slopes_in(posterior), kappas_in(posterior))
+    return PopulationDraws(common, posterior.kappa.ravel(), slopes_in(posterior), kappas_in(posterior))
 
 
 # What is chosen out of a set: the mean over new people --------------------------------------------------------------
@@ -50,13 +50,13 @@ def predicted_of_population(
         first, second = np.array(places, np.int64).reshape(-1, 2).T
         ends = np.zeros(0, np.int64)
 
-        def of_person(columns: Columns) -> np.ndarray:
+        def of_person(columns: FeatureColumns) -> np.ndarray:
             return probability_draws(columns, first, second, lapse)
     else:
         answers, rule = has_answers(sets), rule_of(posterior)
         ends = out_of_sets(population_in(posterior).common, places, answers, lapse, rule)[1][1:-1]
 
-        def of_person(columns: Columns) -> np.ndarray:
+        def of_person(columns: FeatureColumns) -> np.ndarray:
             return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
 
     population = population_in(posterior)
@@ -70,7 +70,7 @@ def predicted_of_population(
     return found, errors if paired else np.split(errors, ends)
 
 
-def new_people(population: Population) -> list[Columns]:
+def new_people(population: PopulationDraws) -> list[FeatureColumns]:
     """New people of every draw: their columns, of each the first, the second, ... person of all draws."""
     common = population.common
     number = int(np.clip(_NUMBERS // common.n_draws, LEAST, NEW_PEOPLE))
@@ -109,7 +109,7 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
         places, times = places_of(own, posterior.labels)[0], np.bincount(row, own.times)
 
         def log_likelihood(
-            columns: Columns, places: Any = places, which: Any = which, times: Any = times
+            columns: FeatureColumns, places: Any = places, which: Any = which, times: Any = times
         ) -> np.ndarray:
             draws_of = out_of_sets(columns, places, has_answers(data), lapse, rule)[0]
             return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
@@ -119,7 +119,7 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
     return pd.Series(found, pd.Index(found, name="respondent"), float, name="log_predictive")
 
 
-def known_of(population: Population, x: np.ndarray) -> np.ndarray:
+def known_of(population: PopulationDraws, x: np.ndarray) -> np.ndarray:
     """What is known of a person; of one of whom nothing is known (NaN) what is known of those who answered, in turn."""
     if not np.isnan(x).any():
         return x
@@ -129,7 +129,7 @@ def known_of(population: Population, x: np.ndarray) -> np.ndarray:
 
 
 def log_mean_of_new(
-    population: Population, log_likelihood: Callable[[Columns], np.ndarray], rng: np.random.Generator
+    population: PopulationDraws, log_likelihood: Callable[[FeatureColumns], np.ndarray], rng: np.random.Generator
 ) -> float:
     """The ln of the mean over new people, one of each draw, of what has this logarithm."""
     from scipy.special import logsumexp, polygamma
@@ -161,12 +161,12 @@ class _Logs(NamedTuple):
     weights: np.ndarray  # (columns,)
     unique: np.ndarray  # (draws, options)
 
-    def about(self, common: Columns) -> Columns:
+    def about(self, common: FeatureColumns) -> FeatureColumns:
         """The columns with the weights of these people."""
         weights, unique = common.weights * np.exp(self.weights), common.unique_weights * np.exp(self.unique)
         return replace(common, weights=weights, unique_weights=unique)
 
-    def log_density(self, common: Columns, kappas: Kappas) -> np.ndarray:
+    def log_density(self, common: FeatureColumns, kappas: Kappas) -> np.ndarray:
         """That of the logarithms of Gamma(kappa, kappa), without its constant (draws,)."""
         each = kappas.weights * (self.weights - np.exp(self.weights))
         return common.summed(each) + (kappas.unique * (self.unique - np.exp(self.unique))).sum(axis=1)

@@ -12,7 +12,7 @@ from thali._labels import as_label, suggest
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import Columns, columns_of
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.counts import outcomes as with_ties
 from ..draws.probabilities import probability_draws
 from ..draws.triplets import probabilities_of_draws
@@ -41,17 +41,17 @@ CANDIDATES = 200  # questions from which all but the first are chosen: those tha
 BLOCK = 2**23  # numbers held at once
 
 
-class Outcomes(NamedTuple):
+class QuestionOutcomes(NamedTuple):
     """Questions and their answers."""
 
     probabilities: np.ndarray  # (draws, places) of every outcome, question after question
     start: np.ndarray  # (questions + 1,) the first place of each question
 
-    def at(self, questions: np.ndarray) -> "Outcomes":
+    def at(self, questions: np.ndarray) -> "QuestionOutcomes":
         """Some of the questions."""
         sizes = np.diff(self.start)[questions]
         places = np.repeat(self.start[questions] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        return Outcomes(self.probabilities[:, places], np.concatenate([[0], np.cumsum(sizes)]))
+        return QuestionOutcomes(self.probabilities[:, places], np.concatenate([[0], np.cumsum(sizes)]))
 
     def entropies(self) -> np.ndarray:
         """Of each question in each draw (draws, questions)."""
@@ -60,7 +60,7 @@ class Outcomes(NamedTuple):
         return np.add.reduceat(terms, self.start[:-1], axis=1)
 
 
-class Target(NamedTuple):
+class LearningTarget(NamedTuple):
     """What is to be learned: the draw itself, or variables with a value in each draw."""
 
     values: np.ndarray | None = None  # (rows, draws) bool: which draws have a value; those of a variable share them out
@@ -73,7 +73,7 @@ class Target(NamedTuple):
         return 1 if self.values is None else len(self.values)
 
 
-class Chosen(NamedTuple):
+class ChosenQuestions(NamedTuple):
     """Questions, in the order in which they were chosen."""
 
     questions: np.ndarray  # (n,) their numbers
@@ -81,7 +81,7 @@ class Chosen(NamedTuple):
     alone: np.ndarray  # (n,) what it would teach as the only one
 
 
-def choose(outcomes: Outcomes, target: Target, n: int, rng: np.random.Generator) -> Chosen:
+def choose(outcomes: QuestionOutcomes, target: LearningTarget, n: int, rng: np.random.Generator) -> ChosenQuestions:
     """The n questions that together teach most, chosen one after the other, none of them twice."""
     draws = len(outcomes.probabilities)
     weights, chance = np.full((1, draws), 1.0 / draws), np.ones(1)
@@ -97,10 +97,10 @@ def choose(outcomes: Outcomes, target: Target, n: int, rng: np.random.Generator)
         order.append(int(gain.argmax()))
         found.append(max(float(gain[order[-1]]), 0.0))
     numbers = best_alone[order]
-    return Chosen(numbers, np.array(found), np.maximum(alone[numbers], 0.0))
+    return ChosenQuestions(numbers, np.array(found), np.maximum(alone[numbers], 0.0))
 
 
-def gains(outcomes: Outcomes, target: Target, weights: np.ndarray, chance: np.ndarray) -> np.ndarray:
+def gains(outcomes: QuestionOutcomes, target: LearningTarget, weights: np.ndarray, chance: np.ndarray) -> np.ndarray:
     """What each question is expected to teach, after combinations of earlier answers of some `chance` (answers,)."""
     prior = chance @ _entropies(outcomes, weights)
     if target.values is None:
@@ -116,7 +116,7 @@ def gains(outcomes: Outcomes, target: Target, weights: np.ndarray, chance: np.nd
     return (target.variables * prior - within) * target.of / target.variables
 
 
-def _entropies(outcomes: Outcomes, weights: np.ndarray) -> np.ndarray:
+def _entropies(outcomes: QuestionOutcomes, weights: np.ndarray) -> np.ndarray:
     """The entropy of each question's answer under weighted draws (rows, questions), corrected for their number."""
     p = outcomes.probabilities
     mean, squared = weights @ p, weights**2
@@ -128,7 +128,12 @@ def _entropies(outcomes: Outcomes, weights: np.ndarray) -> np.ndarray:
 
 
 def _answered(
-    outcomes: Outcomes, question: int, weights: np.ndarray, chance: np.ndarray, rows: int, rng: np.random.Generator
+    outcomes: QuestionOutcomes,
+    question: int,
+    weights: np.ndarray,
+    chance: np.ndarray,
+    rows: int,
+    rng: np.random.Generator,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Weights and probability of every combination of answers with those to one more question, or of some drawn."""
     p = outcomes.probabilities[:, outcomes.start[question] : outcomes.start[question + 1]]
@@ -165,7 +170,7 @@ def next_pairs_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: 
     else:
         found = with_ties(p, 1.0 - p, tie[at][:, None])
     size = found.shape[-1]
-    outcomes = Outcomes(found.reshape(len(found), -1), np.arange(len(first) + 1) * size)
+    outcomes = QuestionOutcomes(found.reshape(len(found), -1), np.arange(len(first) + 1) * size)
     chosen = choose(outcomes, _target(goal, columns, labels, rng), whole("n", n, 1), rng)
     mean = found.mean(axis=0)[chosen.questions]
     sides = {"a": [labels[k] for k in first[chosen.questions]], "b": [labels[k] for k in second[chosen.questions]]}
@@ -183,7 +188,7 @@ def next_sets_table(posterior: Posterior, size: Any, n: Any, among: Any, goal: A
     columns, _ = _draws(posterior, sets.size)
     start = np.arange(len(sets) + 1) * size
     p = set_probability_draws(columns, start, sets.ravel(), posterior.lapse)
-    chosen = choose(Outcomes(p, start), _target(goal, columns, labels, rng), whole("n", n, 1), rng)
+    chosen = choose(QuestionOutcomes(p, start), _target(goal, columns, labels, rng), whole("n", n, 1), rng)
     return _table({"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen)
 
 
@@ -197,7 +202,9 @@ def next_triplets_table(posterior: Posterior, n: Any, among: Any, goal: Any, see
     first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
     start = np.arange(len(triples) + 1) * 3
     p = probabilities_of_draws(columns, constant, start, first, second, posterior.link, posterior.lapse)
-    chosen = choose(Outcomes(p, start), _target(goal, columns, labels, rng, (EVERYTHING,)), whole("n", n, 1), rng)
+    chosen = choose(
+        QuestionOutcomes(p, start), _target(goal, columns, labels, rng, (EVERYTHING,)), whole("n", n, 1), rng
+    )
     return _table({"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen)
 
 
@@ -241,7 +248,7 @@ def _subsets(own: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
     return np.unique(found, axis=0)
 
 
-def _draws(posterior: Posterior, places: int) -> tuple[Columns, np.ndarray]:
+def _draws(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.ndarray]:
     """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws these are."""
     columns = columns_of(posterior)
     most = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // places))
@@ -249,7 +256,9 @@ def _draws(posterior: Posterior, places: int) -> tuple[Columns, np.ndarray]:
     return columns.take(at), at
 
 
-def _target(goal: Any, columns: Columns, labels: list[str], rng: np.random.Generator, words: Any = WORDS) -> Target:
+def _target(
+    goal: Any, columns: FeatureColumns, labels: list[str], rng: np.random.Generator, words: Any = WORDS
+) -> LearningTarget:
     """What is to be learned."""
     if isinstance(goal, Mapping):
         return _aspect_target(goal, columns, labels)
@@ -257,18 +266,18 @@ def _target(goal: Any, columns: Columns, labels: list[str], rng: np.random.Gener
         named = ", ".join(repr(word) for word in words)
         raise ArgumentError(f"`goal` must be {named}, or {{'aspect': [labels]}}; got {goal!r}.")
     if goal == EVERYTHING:
-        return Target()
+        return LearningTarget()
     utility = utility_draws(columns)
     if goal == BEST:
         best = utility.argmax(axis=1)
-        return Target(best == np.unique(best)[:, None])
+        return LearningTarget(best == np.unique(best)[:, None])
     pairs = np.array(list(combinations(range(columns.n_options), 2)), np.int64)
     first, second = _some(pairs, VARIABLES, rng).T
     above = (utility[:, first] > utility[:, second]).T
-    return Target(np.concatenate([above, ~above]), len(first), len(pairs))
+    return LearningTarget(np.concatenate([above, ~above]), len(first), len(pairs))
 
 
-def _aspect_target(goal: Mapping[str, Any], columns: Columns, labels: list[str]) -> Target:
+def _aspect_target(goal: Mapping[str, Any], columns: FeatureColumns, labels: list[str]) -> LearningTarget:
     """Whether a draw has a column of these owners, or of nearly these."""
     if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
         raise ArgumentError(f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}.")
@@ -283,4 +292,4 @@ def _aspect_target(goal: Mapping[str, Any], columns: Columns, labels: list[str])
     least = 1.0 if goal.get("similar") is None else between("similar", goal["similar"], "the minimum Jaccard index")
     there = np.zeros(columns.n_draws, bool)
     there[columns.draw[index >= least]] = True
-    return Target(np.stack([there, ~there]))
+    return LearningTarget(np.stack([there, ~there]))

@@ -10,7 +10,7 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
-from ..draws.columns import Columns, columns_of
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import BLOCK
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 AT_ONCE = 2**21  # numbers held at once
 
 
-def utility_draws(columns: Columns) -> np.ndarray:
+def utility_draws(columns: FeatureColumns) -> np.ndarray:
     r"""The utility of each option in each draw, :math:`U_i = u_i + \sum_k w_k f_{ik}`: the higher is chosen oftener."""
     utility = columns.unique_weights.astype(float)
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
@@ -128,6 +128,6 @@ def similarity_table(posterior: Posterior) -> "pandas.DataFrame":
     return Table(found, index=labels, columns=labels)
 
 
-def ignored(columns: Columns, sees_single: bool) -> np.ndarray:
+def ignored(columns: FeatureColumns, sees_single: bool) -> np.ndarray:
     """The columns that tell no options apart: those of all, and those of one owner where the data do not see them."""
     return (columns.sizes == columns.n_options) | ((columns.sizes == 1) & (not sees_single))

@@ -9,13 +9,13 @@ import numpy as np
 from thali._data.kinds import PAIR_GROUPS
 from thali._posterior.view import Posterior, parted
 
-from ..draws.columns import Columns, columns_of, flat
+from ..draws.columns import FeatureColumns, columns_of, flat
 from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import kept_draws, pair_index, pair_names
 from .features import distinct_owners
 from .groups import _as_shares, _padded_weights, columns_of_group
 from .options import shares_of, utility_draws
-from .slopes import Slopes, quantities_of_slopes, slopes_in
+from .slopes import WeightSlopes, quantities_of_slopes, slopes_in
 
 if TYPE_CHECKING:
     from ..samplers.record import ChainDraws
@@ -39,13 +39,13 @@ class Kappas(NamedTuple):
     unique: np.ndarray  # (draws, options)
 
 
-class Population(NamedTuple):
+class PopulationDraws(NamedTuple):
     """The common weights of every draw, and how alike people are."""
 
-    common: Columns
+    common: FeatureColumns
     kappa: np.ndarray  # (draws,)
-    slopes: Slopes | None = None  # where weights depend on what is known of people
-    kappas: Columns | None = None  # where each weight has its own, in place of the weights
+    slopes: WeightSlopes | None = None  # where weights depend on what is known of people
+    kappas: FeatureColumns | None = None  # where each weight has its own, in place of the weights
 
     @property
     def own_kappas(self) -> Kappas:
@@ -54,16 +54,16 @@ class Population(NamedTuple):
             return Kappas(self.kappas.weights, self.kappas.unique_weights)
         return Kappas(self.kappa[self.common.draw], np.multiply.outer(self.kappa, np.ones(self.common.n_options)))
 
-    def taken(self, draws: np.ndarray) -> "Population":
+    def taken(self, draws: np.ndarray) -> "PopulationDraws":
         """Some of the draws, each as often as it is named."""
         slopes = None if self.slopes is None else self.slopes.taken(self.common, draws)
         kappas = None if self.kappas is None else self.kappas.take(draws)
-        return Population(self.common.take(draws), self.kappa[draws], slopes, kappas)
+        return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes, kappas)
 
-    def of(self, x: np.ndarray) -> "Population":
+    def of(self, x: np.ndarray) -> "PopulationDraws":
         """Those of whom this is known."""
         assert self.slopes is not None
-        return Population(self.slopes.lifted(self.common, x), self.kappa, kappas=self.kappas)
+        return PopulationDraws(self.slopes.lifted(self.common, x), self.kappa, kappas=self.kappas)
 
 
 def with_kappas(posterior: Posterior, chains: Sequence["ChainDraws"]) -> Posterior:
@@ -79,7 +79,7 @@ def with_kappas(posterior: Posterior, chains: Sequence["ChainDraws"]) -> Posteri
     return posterior.replaced(parted(drawn))
 
 
-def kappas_in(posterior: Posterior) -> Columns | None:
+def kappas_in(posterior: Posterior) -> FeatureColumns | None:
     """The columns with the kappa of each weight in its place; None where all have one."""
     if posterior.feature_kappas is None:
         return None
@@ -107,14 +107,14 @@ def with_population(posterior: Posterior, chains: Sequence["ChainDraws"], people
     coordinates: dict[Any, Any] = {}
     if posterior.data_kind == PAIR_GROUPS and posterior.features is not None:
         kappa = np.concatenate(kept.parameter("kappa"))
-        mean = mean_of_new(Population(common, kappa, slopes_in(posterior), kappas_in(posterior)), lapse)
+        mean = mean_of_new(PopulationDraws(common, kappa, slopes_in(posterior), kappas_in(posterior)), lapse)
         drawn["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
         coordinates = {} if "pair" in posterior.draws.coords else pair_names(np.array(posterior.labels))
     described = {name: (*each, {"description": _DESCRIPTIONS[name]}) for name, each in drawn.items()}
     return posterior.replaced(parted(posterior.whole().assign(described).assign_coords(coordinates)))
 
 
-def mean_of_new(population: Population, lapse: float) -> np.ndarray:
+def mean_of_new(population: PopulationDraws, lapse: float) -> np.ndarray:
     r"""The probability that the first of each pair is chosen, mean over new people, draw by draw (draws, pairs).
 
     Their weights are :math:`w = v r`, r Gamma(kappa, kappa). The people of a draw are a Latin hypercube: every weight
@@ -135,7 +135,7 @@ def mean_of_new(population: Population, lapse: float) -> np.ndarray:
     return found
 
 
-def new_weights(population: Population, draw: int, weights: np.ndarray, people: int) -> np.ndarray:
+def new_weights(population: PopulationDraws, draw: int, weights: np.ndarray, people: int) -> np.ndarray:
     """The weights of features, then unique ones, of so many new people of a draw (people, weights).
 
     With slopes as much is known of them as of those who answered, of whom everybody is taken as often as another.

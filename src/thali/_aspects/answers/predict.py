@@ -17,7 +17,7 @@ from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
-from ..draws.columns import Columns, columns_of
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.counts import outcomes
 from ..draws.covariates import Lift, values_for
 from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
@@ -47,7 +47,7 @@ def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, cova
 
 
 def predicted(
-    columns: Columns, labels: list[str], sets: Any, lapse: float, rule: str, lift: Lift | None = None
+    columns: FeatureColumns, labels: list[str], sets: Any, lapse: float, rule: str, lift: Lift | None = None
 ) -> "np.ndarray | list[np.ndarray]":
     """For pairs the probability of the first; otherwise, for each set, the probabilities of its members, or answers."""
     places, paired = places_of(sets, labels)
@@ -66,7 +66,7 @@ def has_answers(sets: Any) -> bool:
 
 
 def out_of_sets(
-    columns: Columns, places: list[np.ndarray], answers: bool, lapse: float, rule: str
+    columns: FeatureColumns, places: list[np.ndarray], answers: bool, lapse: float, rule: str
 ) -> tuple[Any, np.ndarray]:
     """What gives the probabilities of all members, or answers, in a slice of draws; and where those of a set begin."""
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
@@ -78,7 +78,13 @@ def out_of_sets(
 
 
 def errors_of_predictions(
-    columns: Columns, labels: list[str], sets: Any, lapse: float, chains: int, rule: str, lift: Lift | None = None
+    columns: FeatureColumns,
+    labels: list[str],
+    sets: Any,
+    lapse: float,
+    chains: int,
+    rule: str,
+    lift: Lift | None = None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Monte Carlo standard errors of what `predicted` gives, in the same form."""
     from thali._posterior.summary import mean_errors

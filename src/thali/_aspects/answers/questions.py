@@ -94,7 +94,7 @@ class Questions:
             yield np.arange(first_row, end_row), slice(*self.group[[first, last]].tolist())
 
 
-class Respondents(NamedTuple):
+class AlikeRespondents(NamedTuple):
     """Respondents whose answers have the same probabilities."""
 
     probabilities: Probabilities
@@ -251,10 +251,10 @@ def _of_some(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
 # Who answered ---------------------------------------------------------------------------------------------------------
 
 
-def respondents_of(posterior: Posterior, asked: Questions, draws: np.ndarray) -> list[Respondents]:
+def respondents_of(posterior: Posterior, asked: Questions, draws: np.ndarray) -> list[AlikeRespondents]:
     """Return all respondents together, or those of each latent class, who change from draw to draw."""
     if not posterior.has_classes:
-        return [Respondents(asked.probabilities(posterior, draws), lambda some: asked.times[some, None])]
+        return [AlikeRespondents(asked.probabilities(posterior, draws), lambda some: asked.times[some, None])]
     person, question, times = _answers_of_people(posterior, asked)
     class_of, classes = aligned_members(posterior)[draws], as_groups(posterior)
 
@@ -269,7 +269,7 @@ def respondents_of(posterior: Posterior, asked: Questions, draws: np.ndarray) ->
         return times_asked
 
     return [
-        Respondents(asked.probabilities(classes.of_group(name), draws), times_of(number))
+        AlikeRespondents(asked.probabilities(classes.of_group(name), draws), times_of(number))
         for number, name in enumerate(classes.groups)
     ]
 
@@ -366,7 +366,7 @@ def _most_answered(asked: Questions, shown: np.ndarray) -> list[slice]:
 
 
 def _summed(
-    asked: Questions, people: list[Respondents], rows: np.ndarray, questions: slice, draws: int, rng: Any
+    asked: Questions, people: list[AlikeRespondents], rows: np.ndarray, questions: slice, draws: int, rng: Any
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return what is expected of some rows, and replicates (rows, draws), which are 0 without a random stream."""
     expected, replicates = np.zeros((2, len(rows), draws))

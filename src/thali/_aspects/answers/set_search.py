@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..draws.columns import Columns
+from ..draws.columns import FeatureColumns
 from ..draws.probabilities import BLOCK
 
 # How much one feature explains: the likelihood that it adds, its weight integrated out --------------------------------
@@ -131,7 +131,7 @@ class FeatureSets:
         return np.unique(members[members >= 0], return_counts=True)
 
 
-def feature_sets(columns: Columns, n: int) -> FeatureSets:
+def feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
     """The distinct sets of features of the draws over n objects."""
     shared = np.flatnonzero(columns.sizes >= 2)
     distinct, pattern = _distinct_rows(_masks(columns, n)[shared])
@@ -147,7 +147,7 @@ def feature_sets(columns: Columns, n: int) -> FeatureSets:
     return FeatureSets(patterns, pattern, draw, weights, members, of_draw, np.bincount(of_draw))
 
 
-def _masks(columns: Columns, n: int) -> np.ndarray:
+def _masks(columns: FeatureColumns, n: int) -> np.ndarray:
     """The owners of each column as bits, 64 to a word, the first option lowest."""
     width = -(-n // 64) * 8
     column = np.repeat(np.arange(len(columns.sizes)), columns.sizes)
@@ -307,7 +307,7 @@ MIN_DRAWS = 20
 
 
 @dataclass(frozen=True)
-class Problem:
+class FeatureSearchProblem:
     """Data, prior, and what is held fixed in the search."""
 
     first: np.ndarray  # (pairs,) the measured pairs
@@ -329,7 +329,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Best:
+class BestFeatureSet:
     """A set of features with its most probable weights."""
 
     number: int
@@ -340,7 +340,7 @@ class Best:
     log_joint: float
 
 
-def search(kind: str, sets: FeatureSets, problem: Problem) -> Best:
+def search(kind: str, sets: FeatureSets, problem: FeatureSearchProblem) -> BestFeatureSet:
     """The best set of features of that kind, as `estimate` defines it."""
     if kind == "map-features":
         numbers = np.flatnonzero(sets.counts == sets.counts.max())
@@ -355,12 +355,14 @@ def search(kind: str, sets: FeatureSets, problem: Problem) -> Best:
     return _fitted(sets, problem, promising(sets, problem, numbers))
 
 
-def evidence_of(sets: FeatureSets, problem: Problem, numbers: Any) -> dict[int, float]:
+def evidence_of(sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any) -> dict[int, float]:
     """log p(F, S) of each of these sets, by its number."""
     return dict(_evidence(sets, problem, numbers))
 
 
-def promising(sets: FeatureSets, problem: Problem, numbers: np.ndarray, integrated: bool = False) -> np.ndarray:
+def promising(
+    sets: FeatureSets, problem: FeatureSearchProblem, numbers: np.ndarray, integrated: bool = False
+) -> np.ndarray:
     """Of these sets the 200 with the largest log joint in any draw; if `integrated`, roughly over weights."""
     visited = np.full(len(sets.counts), -np.inf)
     np.maximum.at(visited, sets.of_draw, _draw_scores(sets, problem))
@@ -374,7 +376,7 @@ def promising(sets: FeatureSets, problem: Problem, numbers: np.ndarray, integrat
     return numbers[np.argsort(-scores, kind="stable")[:MAX_SETS]]
 
 
-def _draw_scores(sets: FeatureSets, problem: Problem) -> np.ndarray:
+def _draw_scores(sets: FeatureSets, problem: FeatureSearchProblem) -> np.ndarray:
     """log p(S | draw) plus the log density of its weights, up to a constant."""
     from scipy.special import gammaln
 
@@ -407,7 +409,9 @@ def _draw_scores(sets: FeatureSets, problem: Problem) -> np.ndarray:
     return density - 0.5 * squares / problem.sigma2
 
 
-def _grouped(sets: FeatureSets, problem: Problem, numbers: Any) -> Iterator[tuple[list[int], np.ndarray, Terms]]:
+def _grouped(
+    sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any
+) -> Iterator[tuple[list[int], np.ndarray, Terms]]:
     """These sets by how many terms they have: numbers, patterns (sets, d) and terms, the constant's among them."""
     everyone = _everyone(sets)
     owners = np.concatenate([sets.patterns, np.ones((1, problem.n), bool)])
@@ -428,7 +432,7 @@ def _everyone(sets: FeatureSets) -> int:
     return int(whole[0]) if len(whole) else len(sets.patterns)
 
 
-def _evidence(sets: FeatureSets, problem: Problem, numbers: Any) -> Iterator[tuple[int, float]]:
+def _evidence(sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any) -> Iterator[tuple[int, float]]:
     """log p(F, S) of each of these sets, by its number."""
     for group, _, terms in _grouped(sets, problem, numbers):
         evidence = log_evidence(terms, problem.sigma2, problem.shape, problem.rate)
@@ -436,7 +440,7 @@ def _evidence(sets: FeatureSets, problem: Problem, numbers: Any) -> Iterator[tup
             yield number, float(value) + problem.log_prior(sets.matrix(number))
 
 
-def _fitted(sets: FeatureSets, problem: Problem, numbers: Any) -> Best:
+def _fitted(sets: FeatureSets, problem: FeatureSearchProblem, numbers: Any) -> BestFeatureSet:
     """Of these sets the one with the largest log joint at its most probable weights."""
     best = None
     for group, patterns, terms in _grouped(sets, problem, numbers):
@@ -450,7 +454,7 @@ def _fitted(sets: FeatureSets, problem: Problem, numbers: Any) -> Best:
     return best
 
 
-def _log_density(weights: np.ndarray, copies: np.ndarray, problem: Problem) -> np.ndarray:
+def _log_density(weights: np.ndarray, copies: np.ndarray, problem: FeatureSearchProblem) -> np.ndarray:
     """Of the weights of all copies, which share equally."""
     from scipy.special import gammaln, xlogy
 
@@ -459,7 +463,9 @@ def _log_density(weights: np.ndarray, copies: np.ndarray, problem: Problem) -> n
     return (copies * each + tilt - problem.rate * weights).sum(axis=1)
 
 
-def _split(sets: Any, problem: Any, number: Any, patterns: Any, copies: Any, weights: Any, log_joint: Any) -> Best:
+def _split(
+    sets: Any, problem: Any, number: Any, patterns: Any, copies: Any, weights: Any, log_joint: Any
+) -> BestFeatureSet:
     """The constant apart from the features."""
     constant, copies, weights = 0.0, copies.astype(np.int64), weights.copy()
     if problem.with_constant:
@@ -468,4 +474,4 @@ def _split(sets: Any, problem: Any, number: Any, patterns: Any, copies: Any, wei
         weights[at] -= constant
         copies[at] -= 1
     kept = copies > 0
-    return Best(number, patterns[kept], copies[kept], weights[kept], constant, log_joint)
+    return BestFeatureSet(number, patterns[kept], copies[kept], weights[kept], constant, log_joint)

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import shorten, suggest
-from thali._people.columns import Covariates
+from thali._people.columns import RespondentCovariates
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior, parted
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..draws.columns import Columns, columns_of, flat
+from ..draws.columns import FeatureColumns, columns_of, flat
 from ..draws.tree import kept_draws
 from .features import distinct_owners
 from .groups import _padded_weights, columns_of_groups
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MIN_PRESENT = 0.05  # probability of a feature whose slopes are given
 
 
-class Slopes(NamedTuple):
+class WeightSlopes(NamedTuple):
     """How log weights depend on columns of people, in standard deviations of these."""
 
     weights: np.ndarray  # (columns of all draws, columns of people)
@@ -36,19 +36,19 @@ class Slopes(NamedTuple):
         """What multiplies the weights of features, then unique ones, of people with these x (people, weights)."""
         return np.exp(x @ np.concatenate([self.weights[columns], self.unique[draw]]).T)
 
-    def lifted(self, common: Columns, x: np.ndarray) -> Columns:
+    def lifted(self, common: FeatureColumns, x: np.ndarray) -> FeatureColumns:
         """What the weights of people with this x vary about, (columns of people,) or one of each draw before it."""
         x = np.broadcast_to(x, (common.n_draws, x.shape[-1]))
         weights = common.weights * np.exp((self.weights * x[common.draw]).sum(axis=1))
         return common.reweighted(weights, common.unique_weights * np.exp((self.unique @ x[:, :, None])[..., 0]))
 
-    def taken(self, common: Columns, draws: np.ndarray) -> "Slopes":
+    def taken(self, common: FeatureColumns, draws: np.ndarray) -> "WeightSlopes":
         """Those of some of the draws of the columns."""
         each = [common.reweighted(of_column, common.unique_weights).take(draws) for of_column in self.weights.T]
-        return Slopes(np.stack([columns.weights for columns in each], axis=1), self.unique[draws], self.known)
+        return WeightSlopes(np.stack([columns.weights for columns in each], axis=1), self.unique[draws], self.known)
 
 
-def with_slopes(posterior: Posterior, chains: Sequence["ChainDraws"], known: Covariates) -> Posterior:
+def with_slopes(posterior: Posterior, chains: Sequence["ChainDraws"], known: RespondentCovariates) -> Posterior:
     """The posterior with the slopes, and what is known of people."""
     kept = kept_draws(chains)
     people, shape = len(known.matrix), kept.shape
@@ -75,7 +75,7 @@ def with_slopes(posterior: Posterior, chains: Sequence["ChainDraws"], known: Cov
     return posterior.replaced(parted(drawn) | {"constant_data": fixed})
 
 
-def slopes_in(posterior: Posterior) -> Slopes | None:
+def slopes_in(posterior: Posterior) -> WeightSlopes | None:
     """Those of a posterior; None if the weights of people depend on nothing that is known of them."""
     if posterior.slopes is None:
         return None
@@ -84,7 +84,7 @@ def slopes_in(posterior: Posterior) -> Slopes | None:
     unique = np.zeros((columns.n_draws, columns.n_options, len(posterior.known)))
     if posterior.unique_slopes is not None:
         unique = flat(posterior.unique_slopes).swapaxes(1, 2)
-    return Slopes(each, unique, posterior.fixed["known_of_people"].values)
+    return WeightSlopes(each, unique, posterior.fixed["known_of_people"].values)
 
 
 def values_of(posterior: Posterior, respondent: Any) -> np.ndarray:
@@ -137,13 +137,13 @@ def columns_of_people(posterior: Posterior) -> list[str]:
     return list(dict.fromkeys(covariates_in(posterior).columns))
 
 
-def covariates_in(posterior: Posterior) -> Covariates:
+def covariates_in(posterior: Posterior) -> RespondentCovariates:
     """Those on which weights depend, of the people who answered."""
     fixed = posterior.fixed
     names, first = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first"))
     columns = tuple(map(str, fixed["known_column"].values))
     known = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
-    return Covariates(names, known, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
+    return RespondentCovariates(names, known, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
 
 
 # What the weights depend on, in the terms of options and features -----------------------------------------------------

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Columns:
+class FeatureColumns:
     """All columns of `n_draws` draws over `n_options` options, draw after draw."""
 
     n_features: np.ndarray  # (draws,) columns of each draw
@@ -57,28 +57,28 @@ class Columns:
         """The place of each column among those of its draw, where arrays are padded."""
         return np.arange(len(self.sizes)) - self.first_column[self.draw]
 
-    def reweighted(self, weights: np.ndarray, unique_weights: np.ndarray) -> "Columns":
+    def reweighted(self, weights: np.ndarray, unique_weights: np.ndarray) -> "FeatureColumns":
         """The same columns with other weights, which take no further memory."""
         made = replace(self, weights=weights, unique_weights=unique_weights)
         vars(made).update({name: getattr(self, name) for name in ("first_column", "first_owner", "draw")})
         return made
 
-    def at(self, draw: int) -> "Columns":
+    def at(self, draw: int) -> "FeatureColumns":
         """One draw alone."""
         first, last = self.first_column[draw], self.first_column[draw + 1]
         owners = self.owners[self.first_owner[first] : self.first_owner[last]]
         one = slice(draw, draw + 1)
-        return Columns(
+        return FeatureColumns(
             self.n_features[one], self.weights[first:last], self.sizes[first:last], owners, self.unique_weights[one]
         )
 
-    def take(self, draws: np.ndarray) -> "Columns":
+    def take(self, draws: np.ndarray) -> "FeatureColumns":
         """Some of the draws, in ascending order or not, each as often as it is named."""
         count = self.n_features[draws]
         column = np.repeat(self.first_column[draws] - np.cumsum(count) + count, count) + np.arange(count.sum())
         sizes = self.sizes[column]
         owner = np.repeat(self.first_owner[column] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        return Columns(count, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws])
+        return FeatureColumns(count, self.weights[column], sizes, self.owners[owner], self.unique_weights[draws])
 
     def summed(self, terms: np.ndarray) -> np.ndarray:
         """The sum of one number a column over the columns of each draw."""
@@ -105,7 +105,7 @@ class Columns:
         return features, weights
 
 
-def columns_of_chains(chains: Sequence["ChainDraws"], draws: int) -> Columns:
+def columns_of_chains(chains: Sequence["ChainDraws"], draws: int) -> FeatureColumns:
     """The first `draws` draws of each chain, chain after chain."""
     parts = []
     for chain in chains:
@@ -120,10 +120,10 @@ def columns_of_chains(chains: Sequence["ChainDraws"], draws: int) -> Columns:
                 chain.unique_weights[:draws],
             )
         )
-    return Columns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
+    return FeatureColumns(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-def columns_of(posterior: Posterior) -> Columns:
+def columns_of(posterior: Posterior) -> FeatureColumns:
     """The columns that a posterior tree holds, chain after chain, be they stored dense or as owner lists."""
     weights = flat(posterior.weights)
     if posterior.unique is None:
@@ -138,7 +138,7 @@ def columns_of(posterior: Posterior) -> Columns:
         sizes, owners = flat(posterior.feature_sizes), posterior.owners
         owners = owners[owners >= 0]
     present = sizes > 0
-    return Columns(present.sum(axis=1), weights[present], sizes[present], owners, unique_weights)
+    return FeatureColumns(present.sum(axis=1), weights[present], sizes[present], owners, unique_weights)
 
 
 def flat(array: np.ndarray) -> np.ndarray:

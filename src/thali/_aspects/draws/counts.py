@@ -6,7 +6,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
-    from thali._data.judged import Tally
+    from thali._data.judged import AnswerTally
     from thali._data.triplets import Triplets
 
 
@@ -52,7 +52,7 @@ def log_multinomial(wins: Any, tied: Any, losses: Any, probabilities: np.ndarray
     return log_outcome_coefficient(wins, tied, losses) + xlogy(counts, probabilities).sum(axis=-1)
 
 
-def log_coefficients(data: "Choices | Triplets | Tally") -> np.ndarray:
+def log_coefficients(data: "Choices | Triplets | AnswerTally") -> np.ndarray:
     """The logarithm of the multinomial coefficient of each set."""
     from scipy.special import gammaln
 

@@ -10,12 +10,12 @@ from thali._labels import shorten, suggest
 from thali._posterior.view import COVARIATE, Posterior
 from thali.errors import ArgumentError
 
-from .columns import Columns, columns_of
+from .columns import FeatureColumns, columns_of
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.pairs.covariates import Covariates
+    from thali._data.pairs.covariates import PairCovariates
 
 FARTHEST = 300.0  # x'beta beyond it counts as much, as in the samplers
 
@@ -41,7 +41,7 @@ def coefficients(own: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
     return np.stack([np.atleast_1d(own[parameter(name)]) for name in names], axis=-1)
 
 
-def with_worths(columns: Columns, options: np.ndarray, beta: np.ndarray) -> Columns:
+def with_worths(columns: FeatureColumns, options: np.ndarray, beta: np.ndarray) -> FeatureColumns:
     """The columns with unique weights times exp(x'beta) of the options; a common factor does not matter."""
     if not options.any():
         return columns
@@ -50,7 +50,7 @@ def with_worths(columns: Columns, options: np.ndarray, beta: np.ndarray) -> Colu
     return replace(columns, unique_weights=columns.unique_weights * factor)
 
 
-def as_drawn(posterior: Posterior) -> Columns:
+def as_drawn(posterior: Posterior) -> FeatureColumns:
     """The columns of a posterior with the own weights that were drawn, without what covariates of options do."""
     return with_worths(columns_of(posterior), posterior.option_covariates, -posterior.coefficients)
 
@@ -68,7 +68,7 @@ def lifted(ij: np.ndarray, ji: np.ndarray, eta: np.ndarray) -> tuple[np.ndarray,
     return ij * np.exp(np.clip(eta, -FARTHEST, FARTHEST)), ji
 
 
-def parts_of(covariates: "Covariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
+def parts_of(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, Any]]:
     """Variables and coordinates of the group constant_data: the cells with their counts, and who they are of."""
     names = np.asarray(covariates.names, dtype=str)
     variables = {

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from .columns import Columns
+from .columns import FeatureColumns
 from .covariates import Lift, lifted
 
 # Numbers held at once by a block of draws: 16 MiB as float64.
@@ -60,7 +60,7 @@ def lapsing(ij: np.ndarray, ji: np.ndarray, lapse: float) -> np.ndarray:
 
 
 def advantage_blocks(
-    columns: Columns, first: np.ndarray, second: np.ndarray
+    columns: FeatureColumns, first: np.ndarray, second: np.ndarray
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """The two advantages of each pair, block of draws by block of draws, so that memory stays bounded."""
     options, place = np.unique(np.concatenate([first, second]), return_inverse=True)
@@ -73,7 +73,7 @@ def advantage_blocks(
 
 
 def probability_blocks(
-    columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
 ) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
     """p̃ of each pair and the reverse probability, block of draws by block of draws; `lift`: by covariates."""
     for draws, ij, ji in advantage_blocks(columns, np.asarray(first), np.asarray(second)):
@@ -84,7 +84,7 @@ def probability_blocks(
 
 
 def probability_draws(
-    columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
 ) -> np.ndarray:
     """Probability that the first option of each pair is chosen over the second, draw by draw."""
     probabilities = np.empty((columns.n_draws, len(first)))
@@ -94,7 +94,7 @@ def probability_draws(
 
 
 def mean_probabilities(
-    columns: Columns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
+    columns: FeatureColumns, first: np.ndarray, second: np.ndarray, lapse: float, lift: Lift | None = None
 ) -> np.ndarray:
     """Posterior mean of the probability that the first option of each pair is chosen over the second."""
     total = np.zeros(len(first))

@@ -7,7 +7,7 @@ import numpy as np
 from thali._data.kinds import SIMILARITIES
 from thali._posterior.view import Posterior
 
-from .columns import Columns
+from .columns import FeatureColumns
 from .probabilities import BLOCK
 from .tree import DataPart, pair_coordinates, pair_index, pair_names
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def similarities_part(
-    columns: Columns,
+    columns: FeatureColumns,
     extra: dict[str, np.ndarray],
     data: "Similarities",
     shape: tuple[int, int],
@@ -68,7 +68,7 @@ def similarities_part(
     )
 
 
-def similarity_draws(columns: Columns, constant: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
+def similarity_draws(columns: FeatureColumns, constant: Any, first: np.ndarray, second: np.ndarray) -> np.ndarray:
     """The fitted similarity of each pair in each draw: the weights of the features that both have, and the constant.
 
     mu_ij = w_0 + sum_k w_k f_ik f_jk

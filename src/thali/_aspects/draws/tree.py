@@ -12,7 +12,7 @@ from thali._posterior.store import origin, tree_of
 from thali._posterior.view import parted
 from thali.errors import DataError
 
-from .columns import Columns, columns_of_chains
+from .columns import FeatureColumns, columns_of_chains
 
 if TYPE_CHECKING:
     import xarray
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
     from thali._data.similarities import Similarities
 
-    from ..samplers.chains import Task
+    from ..samplers.chains import SamplingTask
     from ..samplers.record import ChainDraws
 
 
@@ -122,7 +122,7 @@ def to_datatree(
     *,
     learned_alpha: bool,
     attrs: Mapping[str, object] | None = None,
-    task: "Task | None" = None,
+    task: "SamplingTask | None" = None,
 ) -> "xarray.DataTree":
     """The draws of all chains as one tree in the ArviZ schema, with log prior densities if the task is given."""
     import xarray as xr
@@ -172,12 +172,12 @@ def _stats(stats: list[dict[Any, Any]]) -> dict[Any, Any]:
     return variables
 
 
-def stored_features(columns: Columns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
+def stored_features(columns: FeatureColumns, shape: tuple[int, int], dense: bool) -> dict[Any, Any]:
     """The features of all draws with their weights: owners as a matrix, or as lists where there are many options."""
     return _dense_features(columns, shape) if dense else _listed_features(columns, shape)
 
 
-def _dense_features(columns: Columns, shape: tuple[int, int]) -> dict[Any, Any]:
+def _dense_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
     features, weights = columns.dense(0, columns.n_draws)
     return {
         "features": (("chain", "draw", "feature", "option"), features.reshape(*shape, *features.shape[1:])),
@@ -185,7 +185,7 @@ def _dense_features(columns: Columns, shape: tuple[int, int]) -> dict[Any, Any]:
     }
 
 
-def _listed_features(columns: Columns, shape: tuple[int, int]) -> dict[Any, Any]:
+def _listed_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[Any, Any]:
     owners_per_draw = np.diff(columns.first_owner[columns.first_column])
 
     def padded(values: Any, counts: Any, fill: Any, dtype: Any) -> Any:
@@ -240,7 +240,12 @@ NOTES = {
 
 
 def log_prior_of(
-    task: "Task", likelihood: Any, data: Any, columns: Columns, alpha: np.ndarray, own: dict[str, np.ndarray]
+    task: "SamplingTask",
+    likelihood: Any,
+    data: Any,
+    columns: FeatureColumns,
+    alpha: np.ndarray,
+    own: dict[str, np.ndarray],
 ) -> dict[str, np.ndarray]:
     """Log prior densities of what was drawn, arrays (draws,) by the names of the variables; a fixed alpha has none."""
     weights = task.model.weights

@@ -9,7 +9,7 @@ from thali._data.kinds import TRIPLETS
 from thali._posterior.densities import is_pointwise
 from thali._posterior.view import Posterior
 
-from .columns import Columns, columns_of
+from .columns import FeatureColumns, columns_of
 from .counts import log_coefficients
 from .probabilities import BLOCK
 from .similarities import similarity_draws
@@ -23,7 +23,7 @@ MIN_PROBABILITY = 1e-300  # as in the samplers, stands for a probability of 0
 
 
 def triplets_part(
-    columns: Columns,
+    columns: FeatureColumns,
     constant: np.ndarray | None,
     data: "Triplets",
     shape: tuple[int, int],
@@ -76,13 +76,13 @@ def triplets_part(
     )
 
 
-def seen(columns: Columns, link: str) -> np.ndarray:
+def seen(columns: FeatureColumns, link: str) -> np.ndarray:
     """Which columns an answer can depend on, if they have two owners: with the link exp not those that all own."""
     return np.ones(len(columns.sizes), bool) if link == RATIO else columns.sizes < columns.n_options
 
 
 def shared_draws(
-    columns: Columns, constant: np.ndarray | None, first: np.ndarray, second: np.ndarray, link: str
+    columns: FeatureColumns, constant: np.ndarray | None, first: np.ndarray, second: np.ndarray, link: str
 ) -> np.ndarray:
     """s, or s + c, of each pair in each draw, without the columns that all objects own where these cancel."""
     common = columns.summed(np.where(seen(columns, link), 0.0, columns.weights))
@@ -90,7 +90,7 @@ def shared_draws(
 
 
 def pair_similarities(
-    columns: Columns, constant: np.ndarray | None, first: np.ndarray, second: np.ndarray, link: str
+    columns: FeatureColumns, constant: np.ndarray | None, first: np.ndarray, second: np.ndarray, link: str
 ) -> np.ndarray:
     """The similarity of each pair in each draw (draws, pairs): s with the link exp, otherwise (s + c) / mean."""
     shared = shared_draws(columns, constant, first, second, link)
@@ -99,14 +99,14 @@ def pair_similarities(
     return shared / mean_value(columns, constant)[:, None]
 
 
-def mean_value(columns: Columns, constant: np.ndarray) -> np.ndarray:
+def mean_value(columns: FeatureColumns, constant: np.ndarray) -> np.ndarray:
     """The mean of s + c over all pairs in each draw."""
     n, sizes = columns.n_options, columns.sizes
     return columns.summed(columns.weights * sizes * (sizes - 1)) / (n * (n - 1)) + constant
 
 
 def probabilities_of_draws(
-    columns: Columns,
+    columns: FeatureColumns,
     constant: np.ndarray | None,
     start: np.ndarray,
     first: np.ndarray,
@@ -127,7 +127,9 @@ def probabilities_of_draws(
     return (1.0 - lapse) * share + lapse * guess
 
 
-def log_of_sets(columns: Columns, constant: np.ndarray | None, data: "Triplets", link: str, lapse: float) -> np.ndarray:
+def log_of_sets(
+    columns: FeatureColumns, constant: np.ndarray | None, data: "Triplets", link: str, lapse: float
+) -> np.ndarray:
     """The log-likelihood of the answers to each set in each draw (draws, sets)."""
     p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
     logs = data.counts * np.log(np.maximum(p, MIN_PROBABILITY))

@@ -26,7 +26,7 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.references import Cite
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate as in_words
 from thali._model.wording import number, phrase
 from thali._posterior.interval import INTERVAL, tails_of
@@ -100,7 +100,7 @@ CONSTANT = "additive constant"
 _POINTLESS = ["weight_low", "weight_high", "copies", "mcse", "ess", "r_hat", "converged", "probability"]
 
 
-def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to similarities or triplets, of one group or several, or of a point."""
     if model._engine.is_point:
         return OF_A_POINT
@@ -113,18 +113,18 @@ def makers_of(model: "AdditiveClustering", settings: Settings) -> tuple[Maker, .
     return (*of.makers, owners, *LAST)
 
 
-def _of(model: "AdditiveClustering") -> "_OfData":
+def _of(model: "AdditiveClustering") -> "_DataFacts":
     """Facts of the data of the fit, or of each of its groups."""
     return _OF_DATA[model._view.kind_of_one]
 
 
-def _similar(model: "AdditiveClustering", settings: Settings) -> float | None:
+def _similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:
     """From which Jaccard index on features of different draws are taken for one."""
     return similar_for(model._view.n_options, settings.similar)
 
 
 @finding("features", "Shared features", ON_SCREEN)
-def features(model: "AdditiveClustering", settings: Settings) -> Finding:
+def features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The features that objects share, with their probabilities and weights."""
     notes: tuple[Text, ...] = ()
     table = model.features(similar=_similar(model, settings), ci=settings.ci)
@@ -138,20 +138,20 @@ def features(model: "AdditiveClustering", settings: Settings) -> Finding:
 
 
 @finding("membership", "Membership of merged features", FULL)
-def membership(model: "AdditiveClustering", settings: Settings) -> Finding | None:
+def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
     """The table of memberships where features were matched."""
     similar = _similar(model, settings)
     return None if similar is None else membership_finding(model, similar)
 
 
 @finding("membership", "Membership of similar features", FILE)
-def picture_of_membership(model: "AdditiveClustering", settings: Settings) -> Finding:
+def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
     return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
-def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
+def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The number of features that the data depend on, and of all."""
     shared, every = model._view.n_counted, model._view.n_features
     found = number_finding(model, shared, "feature", ENGLISH[_of(model).counted], settings.ci)
@@ -161,7 +161,7 @@ def n_features(model: "AdditiveClustering", settings: Settings) -> Finding:
 
 
 @finding("estimate", "Feature estimate", ON_SCREEN)
-def estimate(model: "AdditiveClustering", settings: Settings) -> Finding:
+def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)
     whose = ENGLISH[f"additive.of.{found.kind}"]
@@ -202,7 +202,7 @@ def _to_read(found: Any, model: "AdditiveClustering") -> "pandas.DataFrame":
 
 
 @finding("similarity", "Fitted similarities", FULL)
-def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
+def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The similarities of the estimate beside those of the data."""
     found = model.estimate(settings.kind)
     caption = ENGLISH["additive.similarity"]
@@ -214,7 +214,7 @@ def similarity(model: "AdditiveClustering", settings: Settings) -> Finding:
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Finding:
+def check_of_similarities(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed, settings.ci)
     drawn = Picture("check", ENGLISH["additive.check"], (table,))
@@ -222,7 +222,7 @@ def check_of_similarities(model: "AdditiveClustering", settings: Settings) -> Fi
 
 
 @finding("pairs", "Pairs ranked by similarity", ON_SCREEN)
-def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
+def pairs(model: "AdditiveClustering", settings: AnswerSettings) -> Finding | None:
     """The pairs of objects in the order of their similarity, where there are not too many."""
     n = len(labels_of(model))
     if pair_index(np.array([n - 2]), np.array([n - 1]), n)[0] >= MAX_PAIRS:
@@ -238,7 +238,7 @@ def pairs(model: "AdditiveClustering", settings: Settings) -> Finding | None:
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "AdditiveClustering", settings: Settings) -> Finding:
+def parameters(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The concentration, the error or the rule, the prior of weights, and the likelihood."""
     rows = model.summary(settings.ci)
     notes = [phrase(ENGLISH, "parameters.alpha", value=row_in_words(rows, "alpha"))] if "alpha" in rows.index else []
@@ -286,7 +286,7 @@ def _weight_prior(model: "AdditiveClustering") -> Text:
 
 
 @finding("tempering", "Tempering", ON_SCREEN, chapter=STATISTICS)
-def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
+def tempering(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The temperatures, and how often neighbours swapped."""
     stats = model._view.stats
     if "temperature" not in stats:
@@ -309,7 +309,7 @@ def tempering(model: "AdditiveClustering", settings: Settings) -> Finding:
 
 
 @finding("features", "Shared features", ON_SCREEN)
-def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
+def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The most probable set of features alone, which has no intervals and nothing to check."""
     found = model.features()
     table = found.drop(columns=_POINTLESS, errors="ignore")
@@ -325,7 +325,7 @@ def best_features(model: "AdditiveClustering", settings: Settings) -> Finding:
 
 
 @finding("parameters", "Other estimates", chapter=STATISTICS)
-def point(model: "AdditiveClustering", settings: Settings) -> Finding:
+def point(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The constant, what is explained, and the likelihood at the point."""
     likelihood = f"{model._view.log_likelihood[0, 0]:.3f}"
     return Finding(notes=(*_of(model).explained(model), phrase(ENGLISH, "additive.point.likelihood", value=likelihood)))
@@ -362,7 +362,7 @@ def modelled(model: "AdditiveClustering", ci: float) -> tuple[Text, ...]:
 
 
 @finding("methods", "Methods text", SHOWN, chapter=METHODS)
-def methods_text(model: "AdditiveClustering", settings: Settings) -> Finding:
+def methods_text(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The paragraph of a paper."""
     return methods_of(model, modelled(model, settings.ci), settings)
 
@@ -419,7 +419,7 @@ OF_TRIPLETS = (
 )
 
 
-class _OfData(NamedTuple):
+class _DataFacts(NamedTuple):
     """Facts of data of one kind."""
 
     makers: tuple[Maker, ...]
@@ -432,7 +432,7 @@ class _OfData(NamedTuple):
 
 
 _OF_DATA = {
-    SIMILARITIES: _OfData(
+    SIMILARITIES: _DataFacts(
         OF_SIMILARITIES,
         check_of_similarities,
         "additive.counted",
@@ -441,7 +441,7 @@ _OF_DATA = {
         _explained_of_similarities,
         _of_similarities,
     ),
-    TRIPLETS: _OfData(
+    TRIPLETS: _DataFacts(
         OF_TRIPLETS,
         check,
         "additive.counted.triplets",

@@ -9,7 +9,7 @@ from thali._digits import factor, number, probability
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
@@ -41,7 +41,7 @@ _NAMED, _MIN_RANKED = 3, 3
 _SURE = 0.95  # probability from which on an option is called the best
 
 
-def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
     of_people = (*_FIRST_OF_PEOPLE, *people.segments_of(model, settings), *_LAST_OF_PEOPLE)
     return {ONE: MAKERS, GROUPS: OF_GROUPS, PEOPLE: of_people, KINDS: OF_KINDS}[model._view.population]
@@ -62,7 +62,7 @@ def _asked(model: "EliminationByAspects") -> Text:
 
 
 @finding("features", "Aspects", ON_SCREEN)
-def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+def aspects(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """The aspects, with their probabilities and weights, and who has them."""
     if of_options_alone(model):
         return None
@@ -76,7 +76,7 @@ def aspects(model: "EliminationByAspects", settings: Settings) -> Finding | None
 
 
 @finding("n_features", "Number of aspects", ON_SCREEN)
-def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """The number of latent aspects, where there may be any."""
     if of_options_alone(model):
         return None
@@ -85,7 +85,7 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
-def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
+def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The ranks of the options by utility."""
     table = model.ranks(every_rank=True, ci=settings.ci)
     (best, first), (worst, last) = ((str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1))
@@ -107,7 +107,7 @@ def _ranks_brief(table: "pandas.DataFrame", ci: float) -> Brief:
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
-def ranks_of_people(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+def ranks_of_people(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """The ranks of the options by the weights that are common to everybody."""
     found = ranks(model, settings)
     return None if found is None else replace(found, notes=(*found.notes, ENGLISH["ranks.common"]))
@@ -124,7 +124,7 @@ def best_sentence(table: Any) -> str:
 
 
 @finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
-def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding:
+def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The weight of what each option has alone."""
     table = model.unique_weights(settings.ci)
     shown = table.sort_values("weight", ascending=False, kind="stable")
@@ -134,7 +134,7 @@ def unique_weights(model: "EliminationByAspects", settings: Settings) -> Finding
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
-def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
         return None
@@ -150,7 +150,7 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
-def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
+def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     of_choices(model._view, "The prediction")
     return predictions_finding(model._data_answers.predictions(settings.ci))
@@ -163,7 +163,7 @@ def predictions_finding(table: "pandas.DataFrame") -> Finding:
 
 
 @finding("option_similarity", "Similarity of the options", FULL)
-def option_similarity(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """How much of what options have they share."""
     n = model._view.n_options
     if is_plain(model) or not _MIN_RANKED <= n <= groups.MAX_RANKED:
@@ -181,7 +181,7 @@ def option_similarity(model: "EliminationByAspects", settings: Settings) -> Find
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
+def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The parameters of the model that are not of single options."""
     rows = model.summary(settings.ci)
     notes = [

@@ -9,7 +9,7 @@ from thali._digits import number, probability
 from thali._labels import plural
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Picture, finding
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, listed, phrase
 from thali._posterior.interval import interval_columns, interval_name, tails_of
 from thali._trees.tree import Tree
@@ -224,7 +224,7 @@ def number_of_features(draws: np.ndarray, what: str, ci: float) -> str:
 
 
 @finding("membership", "Membership of merged features", FULL)
-def membership(model: Any, settings: Settings) -> Finding | None:
+def membership(model: Any, settings: AnswerSettings) -> Finding | None:
     """The table of memberships where features were matched."""
     return None if settings.similar is None else membership_finding(model, settings.similar)
 
@@ -237,7 +237,7 @@ def membership_finding(model: Any, similar: float) -> Finding:
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def check(model: Any, settings: Settings) -> Finding:
+def check(model: Any, settings: AnswerSettings) -> Finding:
     """Which observed proportions the model misses."""
     try:
         table = model.check(settings.random_seed, settings.ci)

@@ -7,7 +7,7 @@ from thali._digits import probability
 from thali._labels import plural
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, listed, phrase
 
 from ..answers.matched_features import members_in_words
@@ -29,13 +29,13 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
     `besides`: answers that are of all groups together."""
 
     @finding("features", f"Shared {word}s and their weights by group", ON_SCREEN)
-    def features(model: Any, settings: Settings) -> Finding | None:
+    def features(model: Any, settings: AnswerSettings) -> Finding | None:
         if of_options_alone(model):
             return None
         return _features(model, settings, word)
 
     @finding("n_features", f"Number of {word}s", ON_SCREEN)
-    def n_features(model: Any, settings: Settings) -> Finding | None:
+    def n_features(model: Any, settings: AnswerSettings) -> Finding | None:
         if of_options_alone(model):
             return None
         return number_finding(model, model._view.n_counted, word, f"{word}s", settings.ci)
@@ -46,7 +46,7 @@ def makers_of(word: str, check: Maker, *besides: Maker) -> tuple[Maker, ...]:
 
 
 @finding("ranks", "Ranking of the options by group", ON_SCREEN)
-def ranks(model: Any, settings: Settings) -> Finding:
+def ranks(model: Any, settings: AnswerSettings) -> Finding:
     """The ranks of the options for each group, one group after the other."""
     found = {name: model.of_group(name).ranks(every_rank=True, ci=settings.ci) for name in model.groups_}
     likely = {name: table["p_1"].sort_values(ascending=False, kind="stable") for name, table in found.items()}
@@ -102,7 +102,7 @@ def ranks_in_line(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
     return tuple((str(name), f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}") for name, low, high in rows)
 
 
-def _features(model: Any, settings: Settings, word: str) -> Finding:
+def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
     """The features that some but not all share, with their weight in each group."""
     table = model.features(similar=settings.similar, ci=settings.ci)
     labels = labels_of(model)
@@ -150,7 +150,7 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: Any, settings: Settings) -> Finding:
+def parameters(model: Any, settings: AnswerSettings) -> Finding:
     """The parameters that are not of single features."""
     return Finding(notes=parameter_notes(model, model.summary(settings.ci), "groups"))
 

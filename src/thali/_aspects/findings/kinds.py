@@ -6,7 +6,7 @@ from thali._digits import number, probability
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import FILE, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 from thali._people.populations import SIMILAR
 from thali._posterior.interval import interval_name
@@ -30,7 +30,7 @@ def makers_of(check: Maker, *more: Maker) -> tuple[Maker, ...]:
 
 
 @finding("latent_classes", "Latent classes", ON_SCREEN)
-def kinds(model: "EliminationByAspects", settings: Settings) -> Finding:
+def kinds(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the latent classes, their sizes, and what they prefer."""
     sizes: Any = model.class_sizes(settings.ci)
     numbers = sizes.attrs["n_classes"]
@@ -64,7 +64,7 @@ def _preferred(model: Any) -> Text:
 
 
 @finding("features", "Aspect weights by class", ON_SCREEN)
-def features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """Return the aspects with their weight in each class."""
     if of_options_alone(model):
         return None
@@ -88,7 +88,7 @@ def features(model: "EliminationByAspects", settings: Settings) -> Finding | Non
 
 
 @finding("n_features", "Number of aspects", ON_SCREEN)
-def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """How many aspects there are."""
     if of_options_alone(model):
         return None
@@ -96,7 +96,7 @@ def n_features(model: "EliminationByAspects", settings: Settings) -> Finding | N
 
 
 @finding("ranks", "Ranking of the options by class", ON_SCREEN)
-def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
+def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the ranks of the options in each class."""
     numbers = range(1, len(model.class_sizes()) + 1)
     found = {kind: model.of_class(kind).ranks(every_rank=True, ci=settings.ci) for kind in numbers}
@@ -104,7 +104,7 @@ def ranks(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
+def parameters(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The parameters that are not of single aspects."""
     rows = model.summary(settings.ci)
     of_kinds: tuple[Text, ...] = ()
@@ -115,13 +115,13 @@ def parameters(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 
 @finding("assignment", "Class membership", FILE)
-def assignment(model: "EliminationByAspects", settings: Settings) -> Finding:
+def assignment(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the class of each respondent."""
     return Finding(table=model.assignment())
 
 
 @finding("same_class", "Probability of sharing a class", FILE)
-def same_class(model: "EliminationByAspects", settings: Settings) -> Finding:
+def same_class(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the probability that two respondents are in the same class."""
     return Finding(table=model.same_class())
 

@@ -7,7 +7,7 @@ from thali._inference.numerics.ranks import descending
 from thali._model.common_findings import asked, convergence, data, methods
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 
@@ -27,13 +27,13 @@ if TYPE_CHECKING:
 _BEST, _WORST = 3, 3
 
 
-def makers_of(model: "EliminationByAspects", settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     return MAKERS
 
 
 @finding("weights", "Aspect weights", ON_SCREEN)
-def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
+def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The weights of the aspects; some may be at the boundary."""
     table = model.summary(settings.ci)
     table.attrs |= {"interval": settings.ci}
@@ -56,7 +56,7 @@ def weights(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 
 @finding("utility_scale", "Utility scale", ON_SCREEN)
-def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
+def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The utility of each option, the sum of the weights of its aspects."""
     table = utility_table(model.estimates_, settings.ci)
     scale = model.utility_scale_.iloc[descending(model.utility_scale_.to_numpy())]
@@ -73,7 +73,7 @@ def utility_scale(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
-def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | None:
+def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """The effects of covariates."""
     if not model.covariates_:
         return None
@@ -82,13 +82,13 @@ def covariates(model: "EliminationByAspects", settings: Settings) -> Finding | N
 
 
 @finding("choice_probabilities", "Choice probabilities", FULL)
-def choice_probabilities(model: "EliminationByAspects", settings: Settings) -> Finding:
+def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
     return predictions_finding(estimated_predictions(model.estimates_))
 
 
 @finding("fit", "Goodness of fit", ON_SCREEN, chapter=MISSES)
-def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
+def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The test of fit, the likelihood and what is derived from it."""
     import pandas as pd
 
@@ -110,7 +110,7 @@ def fit(model: "EliminationByAspects", settings: Settings) -> Finding:
 
 
 @finding("residuals", "Largest residuals", chapter=MISSES)
-def residuals(model: "EliminationByAspects", settings: Settings) -> Finding:
+def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The residual of each pair or choice, the largest first."""
     table: Any = model.residuals()
     shown = table.iloc[descending(table["residual"].abs().to_numpy())].reset_index(drop=True)

@@ -9,7 +9,7 @@ from thali._data.kinds import OWN, SIMILARITIES
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, finding
 from thali._model.registry import spec_of
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 
 from ..answers.predict import fitted_draws
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..models.open import LatentFeatureModel
 
 
-def makers_of(model: "LatentFeatureModel", settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
     checked = _CHECKS.get(model._view.data_kind, check)
     return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), convergence)
@@ -33,19 +33,19 @@ def _asked(model: "LatentFeatureModel") -> Any:
 
 
 @finding("features", "Features", ON_SCREEN)
-def features(model: "LatentFeatureModel", settings: Settings) -> Finding:
+def features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """The features, with their probabilities and weights, and who has them."""
     return features_finding(model, model.features(ci=settings.ci), "feature")
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
-def n_features(model: "LatentFeatureModel", settings: Settings) -> Finding:
+def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """The number of features."""
     return number_finding(model, model._view.n_features, "feature", "features", settings.ci)
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def explained(model: "LatentFeatureModel", settings: Settings) -> Finding:
+def explained(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """How much of the similarities is explained."""
     sentence = of_variance(_share(model), "additive.explained", whose=ENGLISH["additive.of.expectation"])
     return Finding(sentence, brief=Brief("Fit"))
@@ -62,7 +62,7 @@ def _share(model: "LatentFeatureModel") -> float:
 
 
 @finding("check", "Model check", chapter=MISSES)
-def unknown(model: "LatentFeatureModel", settings: Settings) -> Finding:
+def unknown(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """That no replicates are drawn of a likelihood of the user's own."""
     return Finding(ENGLISH["open.unknown"])
 

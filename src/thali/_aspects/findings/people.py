@@ -12,7 +12,7 @@ from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Fin
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.segment_findings import segment_makers, segmented, segments_once
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 from thali._people.populations import EACH_SPREAD, Individuals
 from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
@@ -37,7 +37,7 @@ SURE = 0.95  # probability from which on the direction of an effect is sure
 
 
 @finding("independence", "Repeated answers of respondents", ON_SCREEN, chapter=STATISTICS)
-def independence(model: Any, settings: Settings) -> Finding | None:
+def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = model._view.dependence
     if dependence is None or (found := dependence_finding(dependence)) is None:
@@ -85,7 +85,7 @@ def said_of(found: Dependence | None) -> tuple[Text, ...]:
 
 
 @finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
-def respondent_effects(model: Any, settings: Settings) -> Finding | None:
+def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if model._view.slopes is None:
         return None
@@ -114,14 +114,14 @@ def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
 
 
 @finding("individuals", "Individual feature weights", FULL)
-def feature_weights(model: Any, settings: Settings) -> Finding | None:
+def feature_weights(model: Any, settings: AnswerSettings) -> Finding | None:
     """The weight of each probable feature for everybody."""
     table = model.individuals(settings.ci)
     return Finding(title=ENGLISH["individuals.weights"], table=table) if len(table) else None
 
 
 @finding("individuals", "Individual preferences", FULL)
-def individuals(model: Any, settings: Settings) -> Finding:
+def individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
     table, population = model.individuals(settings.ci), population_table(model._view, settings.ci)
     first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
@@ -135,7 +135,7 @@ def individuals(model: Any, settings: Settings) -> Finding:
 
 
 @finding("reach", "Reach (TURF)", ON_SCREEN)
-def reach(model: Any, settings: Settings) -> Finding | None:
+def reach(model: Any, settings: AnswerSettings) -> Finding | None:
     """The sets of options that reach most people."""
     options = model._view.n_options
     if options - (settings.none is not None) <= REACH_SIZE:
@@ -164,7 +164,7 @@ def reach(model: Any, settings: Settings) -> Finding | None:
 _EACH = Setting("people", Individuals(spread=EACH_SPREAD))
 
 
-def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
+def _of_one_spread(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
     """What one kappa for all options does to reach, and whether the weights show it."""
     if is_each(model):
         return ()
@@ -172,7 +172,7 @@ def _of_one_spread(model: Any, settings: Settings) -> tuple[Text, ...]:
     return (*_uneven(model, settings), note)
 
 
-def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
+def _uneven(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
     """That people differ more about some options than by one kappa for all; nothing where weights do not show it."""
     spread = uneven_spread(model._view, settings.random_seed)
     if spread is None:
@@ -181,7 +181,7 @@ def _uneven(model: Any, settings: Settings) -> tuple[Text, ...]:
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def check_of_people(model: Any, settings: Settings) -> Finding | None:
+def check_of_people(model: Any, settings: AnswerSettings) -> Finding | None:
     """Which observed proportions the model misses, and whether people differ as much about each option."""
     found, uneven = check(model, settings), _uneven(model, settings)
     if found is None or not uneven:
@@ -191,7 +191,7 @@ def check_of_people(model: Any, settings: Settings) -> Finding | None:
     return replace(found, notes=notes, good=False, headline=headline, brief=brief)
 
 
-def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
+def segments_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
     has_scores = model._view.best_worst is not None or settings.none is not None
     make = partial(_segment_scores, settings)
@@ -199,7 +199,7 @@ def segments_of(model: Any, settings: Settings) -> tuple[Maker, ...]:
     return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)), (scores,) * has_scores)
 
 
-def _segment_scores(settings: Settings, model: Any, segments: "Segments") -> Finding:
+def _segment_scores(settings: AnswerSettings, model: Any, segments: "Segments") -> Finding:
     """The scores of the options in each segment."""
     return scores_finding(
         model.scores(segments, none=settings.none, ci=settings.ci), "option_scores.segments", "segment_scores"
@@ -228,7 +228,7 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
-def parameters(model: Any, settings: Settings) -> Finding:
+def parameters(model: Any, settings: AnswerSettings) -> Finding:
     """The parameters that are not of single people."""
     notes = parameter_notes(model, model.summary(settings.ci), "individuals")
     kappas = model._view.option_kappas

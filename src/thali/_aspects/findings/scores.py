@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import number
 from thali._model.finding import ON_SCREEN, Brief, Finding, Picture, finding
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 
 from .english import ENGLISH
@@ -17,7 +17,7 @@ _NAMED = 3
 
 
 @finding("option_scores", "Preference scores", ON_SCREEN)
-def option_scores(model: Any, settings: Settings) -> Finding | None:
+def option_scores(model: Any, settings: AnswerSettings) -> Finding | None:
     """The scores of the options, of all people or by group, where the best and the worst were named."""
     if model._view.best_worst is None and settings.none is None:
         return None

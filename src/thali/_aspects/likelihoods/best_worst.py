@@ -33,7 +33,7 @@ BLOCK = 2**14  # draws times sets at once, of each of which there are all subset
 MIN_SHARE = 1e-100  # share of the largest weight of a set that stands for a weight of 0 in quotients
 
 
-class Answers(NamedTuple):
+class PossibleAnswers(NamedTuple):
     """All possible answers to every set, set after set: with the first member as the best, with the second, and so on.
 
     Places are those of `Choices.members`.
@@ -55,7 +55,7 @@ def ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
     return best, worst
 
 
-def possible_answers(start: np.ndarray) -> Answers:
+def possible_answers(start: np.ndarray) -> PossibleAnswers:
     """The answers to sets whose members begin at these places."""
     sizes, first = np.diff(start), first_answers(start)
     best, worst = np.empty((2, first[-1]), np.int64)
@@ -63,10 +63,10 @@ def possible_answers(start: np.ndarray) -> Answers:
         sets = np.flatnonzero(sizes == m)[:, None]
         at = first[sets] + np.arange(m * (m - 1))
         best[at], worst[at] = (start[sets] + each for each in ordered_pairs(m))
-    return Answers(first, best, worst)
+    return PossibleAnswers(first, best, worst)
 
 
-def by_option(answers: Answers, members: np.ndarray, n_options: int) -> Any:
+def by_option(answers: PossibleAnswers, members: np.ndarray, n_options: int) -> Any:
     """A sparse matrix (answers, options twice) that sums answers to those of each as the best, then as the worst."""
     from scipy.sparse import csr_array
 
@@ -136,7 +136,7 @@ def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))
 
 
-def log_coefficients_of_answers(counts: np.ndarray, answers: Answers) -> np.ndarray:
+def log_coefficients_of_answers(counts: np.ndarray, answers: PossibleAnswers) -> np.ndarray:
     """The logarithm of the multinomial coefficient of each set."""
     from scipy.special import gammaln
 

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
 from thali._posterior.view import COVARIATE
 
-from ..draws.columns import Columns
+from ..draws.columns import FeatureColumns
 from ..draws.counts import log_coefficients, log_outcome_coefficient, outcomes
 from ..draws.covariates import Lift, lifted, parts_of, with_worths
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def choices_part(
-    columns: Columns,
+    columns: FeatureColumns,
     data: "PairedComparisons",
     shape: tuple[int, int],
     dense: bool,
@@ -88,7 +88,7 @@ def as_counts(values: np.ndarray) -> np.ndarray:
 
 
 def _pair_draws(
-    columns: Columns,
+    columns: FeatureColumns,
     i: np.ndarray,
     j: np.ndarray,
     data: Any,
@@ -134,7 +134,7 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
 
 
 def sets_part(
-    columns: Columns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, unique: bool
+    columns: FeatureColumns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, unique: bool
 ) -> DataPart:
     """The part of a posterior that knows of choices from sets."""
     labels = np.asarray(data.labels, dtype=str)
@@ -190,7 +190,7 @@ def sets_part(
 
 
 def answers_part(
-    columns: Columns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, rule: str
+    columns: FeatureColumns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, rule: str
 ) -> DataPart:
     """The part of a posterior that knows of best-worst choices."""
     labels = np.asarray(data.labels, dtype=str)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 
 from .. import operations
-from ..state import COLUMNS, State, empty_state, scratch
-from .term_sums import Sums
+from ..state import COLUMNS, FeatureState, empty_state, scratch
+from .term_sums import TermSums
 
 # What rounding may do to a sum, in proportion to the sum of its terms' sizes. With n terms it comes to sqrt(n) times
 # 1e-16 if each is rounded its own way, to n times that if all are rounded one way; a user's terms may be good to 1e-12.
@@ -57,7 +57,7 @@ def as_seen(features: np.ndarray) -> np.ndarray:
     return rows[:columns, :n].T
 
 
-def state_of(features: np.ndarray, weights: np.ndarray) -> State:
+def state_of(features: np.ndarray, weights: np.ndarray) -> FeatureState:
     """A state with these columns and room for more."""
     n, columns = features.shape
     state = empty_state(n, columns + 4)
@@ -70,7 +70,7 @@ def state_of(features: np.ndarray, weights: np.ndarray) -> State:
 
 def rounding(cache: Any, value: float) -> float:
     """What rounding may do to a change of the log-likelihood, given its value."""
-    terms = np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum() if isinstance(cache, Sums) else 0.0
+    terms = np.abs(cache.option).sum() + 0.5 * np.abs(cache.pair).sum() if isinstance(cache, TermSums) else 0.0
     return ROUNDING * (1.0 + abs(value) + float(terms))
 
 

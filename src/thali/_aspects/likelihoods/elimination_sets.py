@@ -23,8 +23,8 @@ from .sets import (
     OF_OPTION,
     SHARED,
     WITHIN,
+    OfferedSets,
     SetCache,
-    Sets,
     empty_cache,
     lay_out,
     over_sets,
@@ -69,17 +69,17 @@ def check_sets(data: Choices, owns: Any, lapse: float) -> None:
                     )
 
 
-@operations.sees_full.register(Sets)
+@operations.sees_full.register(OfferedSets)
 def _sees_full(sets: Any) -> Any:
     return False
 
 
-@operations.is_scale_free.register(Sets)
+@operations.is_scale_free.register(OfferedSets)
 def _is_scale_free(sets: Any) -> Any:
     return True
 
 
-@operations.cache_at.register(Sets)
+@operations.cache_at.register(OfferedSets)
 def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
     return SetCache(
         caches.value[t],
@@ -168,87 +168,87 @@ def swap_rows(b: Any, k: Any, other: Any) -> None:
         b.Z[k, j], b.Z[other, j] = b.Z[other, j], b.Z[k, j]
 
 
-@operations.delta_own.register(Sets)
+@operations.delta_own.register(OfferedSets)
 def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
     return evaluate_change(sets, c, b, OWN, i, 0, 0, d, False)
 
 
-@operations.apply_own.register(Sets)
+@operations.apply_own.register(OfferedSets)
 def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
     evaluate_change(sets, c, b, OWN, i, 0, 0, d, True)
 
 
-@operations.delta_member.register(Sets)
+@operations.delta_member.register(OfferedSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     return evaluate_change(sets, c, b, MEMBER, i, k, 0, d, False)
 
 
-@operations.apply_member.register(Sets)
+@operations.apply_member.register(OfferedSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     evaluate_change(sets, c, b, MEMBER, i, k, 0, d, True)
 
 
-@operations.delta_weight.register(Sets)
+@operations.delta_weight.register(OfferedSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     return evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, False)
 
 
-@operations.apply_weight.register(Sets)
+@operations.apply_weight.register(OfferedSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     evaluate_change(sets, c, b, WEIGHT, 0, k, 0, d, True)
 
 
-@operations.delta_compensated_weight.register(Sets)
+@operations.delta_compensated_weight.register(OfferedSets)
 def _delta_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     return evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, False)
 
 
-@operations.apply_compensated_weight.register(Sets)
+@operations.apply_compensated_weight.register(OfferedSets)
 def _apply_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     evaluate_change(sets, c, b, COMPENSATED_WEIGHT, 0, k, 0, d, True)
 
 
-@operations.delta_compensated_member.register(Sets)
+@operations.delta_compensated_member.register(OfferedSets)
 def _delta_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     return evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, False)
 
 
-@operations.apply_compensated_member.register(Sets)
+@operations.apply_compensated_member.register(OfferedSets)
 def _apply_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> None:
     evaluate_change(sets, c, b, COMPENSATED_MEMBER, i, k, 0, d, True)
 
 
-@operations.delta_block.register(Sets)
+@operations.delta_block.register(OfferedSets)
 def _delta_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
     return evaluate_change(sets, c, b, BLOCK, i, size, code, mass, False)
 
 
-@operations.apply_block.register(Sets)
+@operations.apply_block.register(OfferedSets)
 def _apply_block(sets: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> None:
     evaluate_change(sets, c, b, BLOCK, i, size, code, mass, True)
 
 
-@operations.delta_transfer.register(Sets)
+@operations.delta_transfer.register(OfferedSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
     return evaluate_change(sets, c, b, TRANSFER, 0, k, other, d, False)
 
 
-@operations.apply_transfer.register(Sets)
+@operations.apply_transfer.register(OfferedSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
     evaluate_change(sets, c, b, TRANSFER, 0, k, other, d, True)
 
 
-@operations.apply_scale.register(Sets)
+@operations.apply_scale.register(OfferedSets)
 def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
     pass
 
 
-@operations.rebuild.register(Sets)
+@operations.rebuild.register(OfferedSets)
 def _rebuild(sets: Any, c: Any, b: Any) -> None:
     evaluate_change(sets, c, b, NOTHING, 0, 0, 0, 0.0, True)
 
 
-@operations.log_likelihood.register(Sets)
+@operations.log_likelihood.register(OfferedSets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     return total_of(c)
 
@@ -256,7 +256,7 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
 # Choices of people whose kind changes: answer and place are a place among the members of all sets.
 
 
-@operations.look_at_answers.register(Sets)
+@operations.look_at_answers.register(OfferedSets)
 def _look_at_answers(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
     for v in range(sets.start.shape[0] - 1):
         set_shares(sets, c, b, v)
@@ -266,13 +266,13 @@ def _look_at_answers(sets: Any, c: Any, b: Any, people: Any, logs: Any) -> None:
             logs[first + x] = fast_log(max(p, MIN_PROBABILITY))
 
 
-@operations.add_answer.register(Sets)
+@operations.add_answer.register(OfferedSets)
 def _add_answer(sets: Any, c: Any, people: Any, answer: Any, times: Any, log: Any) -> None:
     c.count[answer] += times
     c.value[people.place[answer]] += times * log
 
 
-@operations.forget_answers.register(Sets)
+@operations.forget_answers.register(OfferedSets)
 def _forget_answers(sets: Any, c: Any) -> None:
     for place in range(c.count.shape[0]):
         c.count[place] = 0.0

@@ -17,16 +17,16 @@ from .term_sums import COMMON, no, seen, start, whole_of_state
 NOW, PROPOSED = range(2)  # positions in Value.real
 
 
-class Value(NamedTuple):
+class EvaluationCache(NamedTuple):
     """The cache of a chain."""
 
     real: np.ndarray  # (2,) the current log-likelihood NOW, and the last PROPOSED
     parameters: np.ndarray  # (P,) values of the learned parameters
 
 
-def empty_cache(likelihood: Any) -> Value:
+def empty_cache(likelihood: Any) -> EvaluationCache:
     """A value that is filled in later."""
-    return Value(np.zeros(2), np.array(start(likelihood)))
+    return EvaluationCache(np.zeros(2), np.array(start(likelihood)))
 
 
 @scalar
@@ -92,7 +92,7 @@ def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
 
 
 def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
-    return Value(caches.real[t], caches.parameters[t])
+    return EvaluationCache(caches.real[t], caches.parameters[t])
 
 
 ANSWERS: dict[Any, Any] = COMMON | {

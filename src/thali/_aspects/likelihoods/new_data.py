@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from thali._data.similarities import Similarities
     from thali._data.triplets import Triplets
 
-    from ..draws.columns import Columns
+    from ..draws.columns import FeatureColumns
 
 
 class NewData(NamedTuple):
@@ -24,7 +24,7 @@ class NewData(NamedTuple):
 
 
 def new_pairs(
-    columns: "Columns",
+    columns: "FeatureColumns",
     data: "PairedComparisons",
     lapse: float,
     tie: float | None,
@@ -54,7 +54,7 @@ def new_pairs(
     return NewData(new, {"wins": new.wins}, found)
 
 
-def new_choices(columns: "Columns", data: "Choices", lapse: float, rng: np.random.Generator) -> NewData:
+def new_choices(columns: "FeatureColumns", data: "Choices", lapse: float, rng: np.random.Generator) -> NewData:
     """Every set is offered as often as in the data: Multinomial(n, p̃)."""
     from scipy.special import xlogy
 
@@ -69,7 +69,9 @@ def new_choices(columns: "Columns", data: "Choices", lapse: float, rng: np.rando
     return NewData(new, {"chosen": counts}, float(log_coefficients(new).sum() + xlogy(counts, p).sum()))
 
 
-def new_answers(columns: "Columns", data: "Choices", lapse: float, rule: str, rng: np.random.Generator) -> NewData:
+def new_answers(
+    columns: "FeatureColumns", data: "Choices", lapse: float, rule: str, rng: np.random.Generator
+) -> NewData:
     """Best and worst of every set are chosen as often as in the data: Multinomial(n, P(b, w))."""
     from scipy.special import xlogy
 
@@ -86,7 +88,7 @@ def new_answers(columns: "Columns", data: "Choices", lapse: float, rule: str, rn
 
 
 def new_similarities(
-    columns: "Columns", data: "Similarities", constant: Any, sigma: Any, rng: np.random.Generator
+    columns: "FeatureColumns", data: "Similarities", constant: Any, sigma: Any, rng: np.random.Generator
 ) -> NewData:
     """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
     from ..draws.similarities import similarity_draws
@@ -100,7 +102,7 @@ def new_similarities(
 
 
 def new_triplets(
-    columns: "Columns", data: "Triplets", link: str, constant: float, lapse: float, rng: np.random.Generator
+    columns: "FeatureColumns", data: "Triplets", link: str, constant: float, lapse: float, rng: np.random.Generator
 ) -> NewData:
     """Every set of pairs is answered as often as in the data: Multinomial(n, P)."""
     from scipy.special import xlogy

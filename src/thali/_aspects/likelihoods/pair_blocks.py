@@ -37,7 +37,7 @@ ROUNDING = 1e-15  # of the sum of all weights: error of a side that a sweep may 
 TRUSTED = 1e5  # times the errors since the cache was filled: the least weight of a side that is trusted
 
 
-class Pairs(NamedTuple):
+class PairBlocks(NamedTuple):
     """Pairs of compared options. Never changed."""
 
     start: np.ndarray  # (n + 1,) int64: option i has blocks start[i] to start[i + 1] - 1
@@ -49,11 +49,11 @@ class Pairs(NamedTuple):
     base: float  # lapse / 2
 
 
-class PairsWithoutUnique(Pairs):
+class PairsWithoutUnique(PairBlocks):
     """The same where options have no unique aspects, so that a side may be without columns."""
 
 
-class PairsWithTies(Pairs):
+class PairsWithTies(PairBlocks):
     """Pairs of which neither may be chosen: wins and losses each include half of the ties."""
 
 
@@ -82,7 +82,7 @@ def may_be_empty(pairs: Any) -> None:
     """Whether a side may be without a column; with unique aspects it never is."""
 
 
-@may_be_empty.register(Pairs)
+@may_be_empty.register(PairBlocks)
 @may_be_empty.register(PairsWithTies)
 def _never_empty(pairs: Any) -> Any:
     return False
@@ -99,7 +99,7 @@ def has_ties(pairs: Any) -> None:
     """Whether neither option of a pair may be chosen."""
 
 
-@has_ties.register(Pairs)
+@has_ties.register(PairBlocks)
 @has_ties.register(PairsWithoutUnique)
 def _has_none(pairs: Any) -> Any:
     return False
@@ -134,7 +134,7 @@ def _second_side(pairs: Any, other: Any) -> Any:
     return max(other, MIN_WEIGHT)
 
 
-for _cls in (Pairs, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique):
+for _cls in (PairBlocks, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique):
     first_side.register(_cls)(_first_side)
     second_side.register(_cls)(_second_side)
 

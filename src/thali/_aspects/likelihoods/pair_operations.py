@@ -23,8 +23,8 @@ from .pair_blocks import (
     TIED,
     WIDTH,
     WINS,
+    PairBlocks,
     PairCache,
-    Pairs,
     PairsWithoutUnique,
     PairsWithTies,
     PairsWithTiesWithoutUnique,
@@ -47,8 +47,8 @@ from .pair_blocks import (
 from .pair_covariates import CLASSES as WITH_COVARIATES
 from .pair_covariates import COEFFICIENTS, draw_coefficients
 
-CLASSES: dict[tuple[bool, bool], type[Pairs]] = {  # by whether there are unique aspects, and ties
-    (True, False): Pairs,
+CLASSES: dict[tuple[bool, bool], type[PairBlocks]] = {  # by whether there are unique aspects, and ties
+    (True, False): PairBlocks,
     (False, False): PairsWithoutUnique,
     (True, True): PairsWithTies,
     (False, True): PairsWithTiesWithoutUnique,

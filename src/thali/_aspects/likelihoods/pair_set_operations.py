@@ -13,7 +13,7 @@ from ..state import BETA, COLUMNS, scratch
 from .pair_sets import (
     CONSTANT,
     MIN_PROBABILITY,
-    PairSets,
+    AnsweredPairSets,
     PairSums,
     change_between,
     change_member,
@@ -29,22 +29,22 @@ def compiled_answers(data: Any, is_ratio: bool, lapse: float, shape: float, rate
     return lay_out(data, is_ratio, lapse, shape, rate), empty_cache
 
 
-@operations.sees_full.register(PairSets)
+@operations.sees_full.register(AnsweredPairSets)
 def _sees_full(sets: Any) -> Any:
     return sets.is_ratio
 
 
-@operations.sees_single.register(PairSets)
+@operations.sees_single.register(AnsweredPairSets)
 def _sees_single(sets: Any) -> Any:
     return False
 
 
-@operations.is_scale_free.register(PairSets)
+@operations.is_scale_free.register(AnsweredPairSets)
 def _is_scale_free(sets: Any) -> Any:
     return False  # with ratios a common factor on weights and constant is drawn with the constant
 
 
-@operations.cache_at.register(PairSets)
+@operations.cache_at.register(AnsweredPairSets)
 def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
     return PairSums(
         caches.shared[t],
@@ -57,22 +57,22 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
     )
 
 
-@operations.delta_member.register(PairSets)
+@operations.delta_member.register(AnsweredPairSets)
 def _delta_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> Any:
     return change_member(sets, c, b, k, i, d, False)
 
 
-@operations.apply_member.register(PairSets)
+@operations.apply_member.register(AnsweredPairSets)
 def _apply_member(sets: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     change_member(sets, c, b, k, i, d, True)
 
 
-@operations.delta_weight.register(PairSets)
+@operations.delta_weight.register(AnsweredPairSets)
 def _delta_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     return change_between(sets, c, b, k, k, d, False)
 
 
-@operations.apply_weight.register(PairSets)
+@operations.apply_weight.register(AnsweredPairSets)
 def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     change_between(sets, c, b, k, k, d, True)
 
@@ -81,22 +81,22 @@ def _apply_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
 # with the rest of k changes.
 
 
-@operations.delta_transfer.register(PairSets)
+@operations.delta_transfer.register(AnsweredPairSets)
 def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> Any:
     return change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, False)
 
 
-@operations.apply_transfer.register(PairSets)
+@operations.apply_transfer.register(AnsweredPairSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
     change_between(sets, c, b, other, k if d > 0.0 else scratch(b), d, True)
 
 
-@operations.rebuild.register(PairSets)
+@operations.rebuild.register(AnsweredPairSets)
 def _rebuild(sets: Any, c: Any, b: Any) -> None:
     fill(sets, c, b)
 
 
-@operations.log_likelihood.register(PairSets)
+@operations.log_likelihood.register(AnsweredPairSets)
 def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
     total = 0.0
     for r in range(c.term.shape[0]):
@@ -128,7 +128,7 @@ def log_density_of_constant(sets: Any, c: Any, b: Any, log_constant: Any) -> Any
     return b.real[BETA] * total + sets.shape * log_constant - sets.rate * constant
 
 
-@operations.draw_parameters.register(PairSets)
+@operations.draw_parameters.register(AnsweredPairSets)
 def _draw_parameters(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
@@ -172,7 +172,7 @@ def draw_sum(rng: Any, sets: Any, c: Any, b: Any) -> None:
     evaluate(sets, c)
 
 
-@operations.note_parameters.register(PairSets)
+@operations.note_parameters.register(AnsweredPairSets)
 def _note_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     if sets.is_ratio:
         extra[draw, CONSTANT] = c.real[CONSTANT]
@@ -181,20 +181,20 @@ def _note_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
 # Without unique weights no sampler calls these.
 
 
-@operations.delta_own.register(PairSets)
-@operations.apply_own.register(PairSets)
+@operations.delta_own.register(AnsweredPairSets)
+@operations.apply_own.register(AnsweredPairSets)
 def _no_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
     return -np.inf
 
 
-@operations.delta_compensated_member.register(PairSets)
-@operations.apply_compensated_member.register(PairSets)
+@operations.delta_compensated_member.register(AnsweredPairSets)
+@operations.apply_compensated_member.register(AnsweredPairSets)
 def _no_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
     return -np.inf
 
 
-@operations.delta_compensated_weight.register(PairSets)
-@operations.apply_compensated_weight.register(PairSets)
+@operations.delta_compensated_weight.register(AnsweredPairSets)
+@operations.apply_compensated_weight.register(AnsweredPairSets)
 def _no_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
     return -np.inf
 
@@ -202,23 +202,23 @@ def _no_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) ->
 # Groups draw the sum of constant and weights with what the weights of each vary about.
 
 
-@operations.draw_parameters_of_group.register(PairSets)
+@operations.draw_parameters_of_group.register(AnsweredPairSets)
 def _draw_constant_of_group(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     if sets.is_ratio:
         draw_constant(rng, sets, c, b)
 
 
-@operations.is_scaled_in_groups.register(PairSets)
+@operations.is_scaled_in_groups.register(AnsweredPairSets)
 def _is_scaled_in_groups(sets: Any) -> Any:
     return sets.is_ratio
 
 
-@operations.scaled_parameters.register(PairSets)
+@operations.scaled_parameters.register(AnsweredPairSets)
 def _scaled_parameters(sets: Any, c: Any) -> Any:
     return sets.shape, sets.rate * c.real[CONSTANT]
 
 
-@operations.apply_scale.register(PairSets)
+@operations.apply_scale.register(AnsweredPairSets)
 def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
     c.real[CONSTANT] *= factor
     for p in range(c.shared.shape[0]):

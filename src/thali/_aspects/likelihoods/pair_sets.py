@@ -27,7 +27,7 @@ MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm
 SPARSE_PART = 3  # where fewer than this part of the pairs change, their sets alone are visited
 
 
-class PairSets(NamedTuple):
+class AnsweredPairSets(NamedTuple):
     """The sets that were answered. Only simulated data change which pair was chosen."""
 
     start: np.ndarray  # (sets + 1,) int64: set r has the places start[r] to start[r + 1] - 1
@@ -58,7 +58,7 @@ class PairSums(NamedTuple):
     real: np.ndarray  # (1,) CONSTANT
 
 
-def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> PairSets:
+def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) -> AnsweredPairSets:
     """Sets with answers as the samplers read them."""
     n, places = data.n_options, answered_places(data)
     answered = np.bincount(data.set_of, data.counts) > 0.0
@@ -72,7 +72,7 @@ def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) 
     pair_start, by_object = _lists(both, n)
     pair_of = (by_object % len(keys)).astype(np.int32)
     other = np.concatenate([upper, lower])[by_object]
-    return PairSets(
+    return AnsweredPairSets(
         start,
         pair,
         data.counts[places].astype(float),
@@ -103,7 +103,7 @@ def _lists(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     return start.astype(np.int64), np.argsort(keys, kind="stable")
 
 
-def empty_cache(sets: PairSets) -> PairSums:
+def empty_cache(sets: AnsweredPairSets) -> PairSums:
     """Sums of no feature, and the constant at the start of a chain; values are filled in later."""
     pairs = len(sets.lower)
     constant = sets.shape / sets.rate if sets.is_ratio else 0.0

@@ -14,13 +14,13 @@ import numpy as np
 
 from ..weight_priors import GammaWeights
 from .additive import VARIANCE_SHAPE
-from .pair_sets import PairSets
+from .pair_sets import AnsweredPairSets
 from .residuals import Judgements
 
 SHIFT = 2.0  # added to every y, which then is 0 or more, as the constant is: sets have two pairs or more
 
 
-def second_order(sets: PairSets) -> tuple[Judgements, GammaWeights, float]:
+def second_order(sets: AnsweredPairSets) -> tuple[Judgements, GammaWeights, float]:
     """The answers as similarities, a prior of their weights, and the factor from these to weights of answers."""
     unit = sets.shape / sets.rate if sets.is_ratio else 1.0  # the prior mean of the constant, with which chains begin
     shape = max(sets.shape, 1.0)

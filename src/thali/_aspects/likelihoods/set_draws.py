@@ -7,7 +7,7 @@ import numpy as np
 from thali._compile.jit import compiled
 from thali.errors import DataError
 
-from ..draws.columns import Columns
+from ..draws.columns import FeatureColumns
 from ..draws.probabilities import slices
 from ..state import COLUMNS, clear_row, empty_state
 from .best_worst import RANKING, answer_probabilities, ordered_pairs
@@ -17,7 +17,7 @@ AT_HAND = 2**15  # numbers that a processor has at hand
 
 
 def set_probability_draws(
-    columns: Columns, start: np.ndarray, members: np.ndarray, lapse: float, draws: slice | None = None
+    columns: FeatureColumns, start: np.ndarray, members: np.ndarray, lapse: float, draws: slice | None = None
 ) -> np.ndarray:
     """The probability that each member of each set is chosen out of it, in each draw."""
     draws = draws or slice(0, columns.n_draws)
@@ -67,7 +67,7 @@ def luce_probabilities(weights: np.ndarray, start: np.ndarray, members: np.ndarr
 
 
 def answer_probability_draws(
-    columns: Columns, start: np.ndarray, members: np.ndarray, lapse: float, rule: str, draws: slice | None = None
+    columns: FeatureColumns, start: np.ndarray, members: np.ndarray, lapse: float, rule: str, draws: slice | None = None
 ) -> np.ndarray:
     """The probability of each ordered pair (best, worst) of each set, in each draw."""
     draws = draws or slice(0, columns.n_draws)

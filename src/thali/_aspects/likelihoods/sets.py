@@ -28,7 +28,7 @@ MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm
 ALL, OF_OPTION, SHARED, CUT, WITHIN, BETWEEN = range(6)  # which sets a change concerns: see `concerns`
 
 
-class Sets(NamedTuple):
+class OfferedSets(NamedTuple):
     """The distinct sets that were offered. Never changed."""
 
     start: np.ndarray  # (sets + 1,) int64: the members of set v are at places start[v] to start[v + 1] - 1
@@ -55,12 +55,12 @@ class SetCache(NamedTuple):
     count: np.ndarray  # type: ignore[override]  # (places,) choices: those of the sets, or of the people of a kind
 
 
-def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Sets:
+def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> OfferedSets:
     """Sets as the samplers read them."""
     which = np.repeat(np.arange(start.size - 1), np.diff(start))
     order = np.argsort(members, kind="stable")
     first = np.concatenate([[0], np.cumsum(np.bincount(members, minlength=n))])
-    return Sets(
+    return OfferedSets(
         start=np.array(start, np.int64),
         member=np.array(members, np.int64),
         count=np.array(counts, float),
@@ -70,7 +70,7 @@ def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Sets
     )
 
 
-def empty_cache(sets: Sets, largest: int = 0) -> SetCache:
+def empty_cache(sets: OfferedSets, largest: int = 0) -> SetCache:
     """Scratch space for the largest set, and at least for one of `largest` members."""
     cache = cache_for(sets.start.size - 1, max(largest, int(np.diff(sets.start).max())), sets.first.size - 1)
     return cache._replace(count=np.array(sets.count))

@@ -14,7 +14,7 @@ from .. import operations
 from ..state import COLUMNS, columns_born, scratch
 
 
-class Sums(NamedTuple):
+class TermSums(NamedTuple):
     """The cache of a chain."""
 
     own: np.ndarray  # (n,) sum of the weights of option i
@@ -78,13 +78,13 @@ def whole(likelihood: Any, features: Any, weights: Any) -> None:
     """The user's log-likelihood of all data; features (n, K), weights (K,)."""
 
 
-def empty_cache(likelihood: Any) -> Sums:
+def empty_cache(likelihood: Any) -> TermSums:
     """Sums of no feature; terms are filled in later."""
     n = likelihood.n
     side = n if sees_pairs(likelihood) else 0
     arrays: Any = [*np.zeros((3, n)), *np.zeros((3, side, side)), np.zeros(n, np.int64), np.zeros(1, np.int64)]
     arrays.append(np.array(start(likelihood)))
-    return Sums(*arrays)
+    return TermSums(*arrays)
 
 
 @scalar
@@ -306,7 +306,7 @@ def _rebuild(likelihood: Any, c: Any, b: Any) -> None:
 
 
 def _cache_at(likelihood: Any, caches: Any, t: Any) -> Any:
-    return Sums(
+    return TermSums(
         caches.own[t],
         caches.own_columns[t],
         caches.option[t],

@@ -18,7 +18,7 @@ from .aspects import KnownAspects
 from .clusters import Clusters, DesignEffect, design_effect
 from .goodness import FitTest, fit_test
 from .maximum import Maximum, highest, maximise
-from .problem import Pose, Problem, patterns, shares
+from .problem import PairProblem, Pose, patterns, shares
 from .respondent_scores import RespondentScores, ScoreVariance, raise_improbable_variance
 
 if TYPE_CHECKING:
@@ -230,12 +230,12 @@ class Estimates:
     @property
     def is_of_choices(self) -> bool:
         """Whether one of two options was always chosen, and there are no ties among the outcomes."""
-        return isinstance(self.pose, Problem) and self.pose.tied is None
+        return isinstance(self.pose, PairProblem) and self.pose.tied is None
 
     @property
     def unit(self) -> str:
         """What was compared or offered: "pair" or "set"."""
-        return "pair" if isinstance(self.pose, Problem) else "set"
+        return "pair" if isinstance(self.pose, PairProblem) else "set"
 
     @property
     def coefficients(self) -> str:
@@ -360,7 +360,7 @@ class Estimates:
         if self.is_of_choices:
             wins = rng.binomial(n, self.fitted()[::2]).astype(float)
             return np.column_stack([wins, n - wins]).ravel()
-        if isinstance(self.pose, Problem):
+        if isinstance(self.pose, PairProblem):
             return rng.multinomial(n, self.fitted().reshape(len(n), -1)).ravel().astype(float)
         parts = np.split(self.fitted(), self._starts[1:])
         return np.concatenate([rng.multinomial(k, p / p.sum()) for k, p in zip(n, parts, strict=True)]).astype(float)

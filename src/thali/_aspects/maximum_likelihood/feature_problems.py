@@ -10,7 +10,7 @@ from thali._inference.optimise import Slope, Target, newton
 
 from ..likelihoods.most_similar_pair import RATIO
 from .respondent_scores import expected_answers
-from .set_problems import Slopes
+from .set_problems import LogWeightDerivatives
 
 BLOCK = 2**21  # entries of an array
 _GAIN, _LONGEST = 1e-8, 2.0  # of the log density: no step that promises less is taken; change of a logarithm in a step
@@ -64,14 +64,14 @@ class MostSimilarProblem(NamedTuple):
         """The log-likelihood, without multinomial coefficients."""
         return float(sum(self.counts[places] @ np.log(p) for places, p, _ in self._blocks(weights)))
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Slopes:
+    def slopes(self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> LogWeightDerivatives:
         """The derivatives at a point."""
         gradient, information = np.zeros(self.n_aspects), np.zeros((self.n_aspects, self.n_aspects))
         asked = np.repeat(np.add.reduceat(self.counts, self.start[:-1]), np.diff(self.start))
         for places, p, change in self._blocks(weights):
             gradient += self.counts[places] @ change
             information += change.T @ ((asked[places] * p)[:, None] * change)
-        return Slopes(gradient, -information, np.diag(information))
+        return LogWeightDerivatives(gradient, -information, np.diag(information))
 
     def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the answers; `tally` (parts, places) is sparse."""
@@ -112,13 +112,13 @@ class JudgedProblem(NamedTuple):
         """By the mean of each judgement."""
         return self.precision * (self.values - (self.shared @ weights)[self.pair])
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> Slopes:
+    def slopes(self, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> LogWeightDerivatives:
         """The derivatives at a point."""
         slope, precision = (
             np.bincount(self.pair, each, len(self.shared)) for each in (self._slope(weights), self.precision)
         )
         information = self.shared.T @ (precision[:, None] * self.shared)
-        return Slopes(self.shared.T @ slope, -information, np.diag(information))
+        return LogWeightDerivatives(self.shared.T @ slope, -information, np.diag(information))
 
     def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray = NO_COEFFICIENTS) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the judgements; `tally` (parts, judgements) is sparse."""

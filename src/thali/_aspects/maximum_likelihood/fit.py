@@ -18,7 +18,7 @@ from .aspects import KnownAspects, check_identified, known_aspects
 from .clusters import clusters_of
 from .estimates import Estimates, covariate_sizes
 from .maximum import Maximum, maximise, starting_points
-from .problem import Problem, patterns, problem, scaled
+from .problem import PairProblem, patterns, problem, scaled
 
 if TYPE_CHECKING:
     import pandas
@@ -262,7 +262,7 @@ def within(small: Estimates, large: Estimates) -> Estimates:
     names, kept = own_names(large.data), own_names(small.data)
     if names == kept:
         return small
-    assert isinstance(large.pose, Problem) and isinstance(small.pose, Problem)
+    assert isinstance(large.pose, PairProblem) and isinstance(small.pose, PairProblem)
     places = [names.index(name) for name in kept]
     cells = large.data.cells
     x = cells.x[:, places] / covariate_sizes(small.data)

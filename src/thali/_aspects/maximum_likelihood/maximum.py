@@ -102,7 +102,7 @@ _LONGEST = 5.0  # change of a logarithm in one step
 _GAIN = 1e-10  # of the log-likelihood: no step that promises less is taken
 
 
-class Place(NamedTuple):
+class WeightPlace(NamedTuple):
     """Logarithms of weights, coefficients, and the log-likelihood there."""
 
     logs: np.ndarray
@@ -110,7 +110,7 @@ class Place(NamedTuple):
     value: float
 
 
-class _LogWeights(Target[Place]):
+class _LogWeights(Target[WeightPlace]):
     """The log-likelihood, of which some weights and coefficients move.
 
     It does not change with a common factor of all weights; the curvature along it is made positive, which leaves the
@@ -121,21 +121,21 @@ class _LogWeights(Target[Place]):
         self._pose, self._moving, self._free = pose, moving, moving[: pose.n_aspects]
         self._n_free = int(self._free.sum())
 
-    def look(self, logs: np.ndarray, beta: np.ndarray) -> Place:
+    def look(self, logs: np.ndarray, beta: np.ndarray) -> WeightPlace:
         """The log-likelihood at a point."""
-        return Place(logs, beta, float(self._pose.terms(np.exp(logs), beta).sum()))
+        return WeightPlace(logs, beta, float(self._pose.terms(np.exp(logs), beta).sum()))
 
-    def moved(self, here: Place, change: np.ndarray) -> Place:
+    def moved(self, here: WeightPlace, change: np.ndarray) -> WeightPlace:
         logs, beta = self.changed(here, change)
         return self.look(logs - logs[self._free].max(), beta)
 
-    def changed(self, here: Place, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def changed(self, here: WeightPlace, change: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The logarithms and the coefficients after a change of those that move."""
         whole = np.zeros(len(self._moving))
         whole[self._moving] = change
         return here.logs + whole[: len(here.logs)], here.beta + whole[len(here.logs) :]
 
-    def slope(self, here: Place) -> Slope:
+    def slope(self, here: WeightPlace) -> Slope:
         found = self._pose.slopes(np.exp(here.logs), here.beta)
         curve = -found.hessian[np.ix_(self._moving, self._moving)]
         metric = found.information[self._moving]
@@ -146,7 +146,7 @@ class _LogWeights(Target[Place]):
         return Slope(found.gradient[self._moving], curve, metric)
 
 
-def ascend(pose: Pose, logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN) -> Place:
+def ascend(pose: Pose, logs: np.ndarray, beta: np.ndarray, free: np.ndarray, gain: float = _GAIN) -> WeightPlace:
     """Climb from a point until no step promises a gain; weights that are not free stay."""
     target = _LogWeights(pose, np.concatenate([free, np.ones(len(beta), bool)]))
     return newton(target, target.look(logs, beta), gain, damping=1e-3, longest=_LONGEST).point
@@ -159,7 +159,7 @@ def polish(
     target = _LogWeights(pose, np.concatenate([free, np.full(len(beta), with_beta)]))
     last = np.inf
     for _ in range(12):
-        here = Place(logs, beta, np.nan)
+        here = WeightPlace(logs, beta, np.nan)
         step = target.solve(target.slope(here), 0.0)
         if step is None or not (size := np.abs(step.change).max(initial=0.0)) < min(last / 2, 1e-2):
             break
@@ -182,13 +182,15 @@ class _WithPrior(_LogWeights):
         super().__init__(pose, np.ones(pose.n_aspects + pose.n_coefficients, bool))
         self._sizes = sizes
 
-    def look(self, logs: np.ndarray, beta: np.ndarray) -> Place:
+    def look(self, logs: np.ndarray, beta: np.ndarray) -> WeightPlace:
         top, of_covariates = logs.max(), beta[: len(self._sizes)] / self._sizes
         value = super().look(logs - top, beta).value
         value += logs.sum() - len(logs) * (top + np.log(np.exp(logs - top).sum())) - 0.5 * of_covariates @ of_covariates
-        return Place(logs, beta, float(value + (beta[-1] - np.exp(beta[-1]) if self._pose.tied is not None else 0.0)))
+        return WeightPlace(
+            logs, beta, float(value + (beta[-1] - np.exp(beta[-1]) if self._pose.tied is not None else 0.0))
+        )
 
-    def slope(self, here: Place) -> Slope:
+    def slope(self, here: WeightPlace) -> Slope:
         found, k, m = super().slope(here), len(here.logs), len(self._sizes)
         share = np.exp(here.logs - here.logs.max())
         share = share / share.sum()
@@ -203,7 +205,7 @@ class _WithPrior(_LogWeights):
         return Slope(gradient, curve, found.metric)
 
 
-def mode_of(pose: Pose, sizes: np.ndarray) -> Place:
+def mode_of(pose: Pose, sizes: np.ndarray) -> WeightPlace:
     """Where the posterior of weights and coefficients is highest; `sizes`: what covariates were divided by."""
     target = _WithPrior(pose, sizes)
     start = target.look(np.zeros(pose.n_aspects), np.zeros(pose.n_coefficients))

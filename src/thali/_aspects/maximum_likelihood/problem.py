@@ -11,13 +11,13 @@ from ..draws.counts import outcomes
 from ..draws.covariates import FARTHEST
 from ..likelihoods.best_worst import RANKING, answer_counts
 from .respondent_scores import expected_answers
-from .set_problems import BestWorstProblem, LuceProblem, Slopes
+from .set_problems import BestWorstProblem, LogWeightDerivatives, LuceProblem
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0
 
 
-class Problem(NamedTuple):
+class PairProblem(NamedTuple):
     r"""Choices in P pairs, explained by the weights of K aspects and the coefficients of M further columns.
 
     .. math::
@@ -66,7 +66,7 @@ class Problem(NamedTuple):
         """In which the time of a fit is linear."""
         return float(len(self.totals) * self.n_aspects**2)
 
-    def with_counts(self, counts: np.ndarray) -> "Problem":
+    def with_counts(self, counts: np.ndarray) -> "PairProblem":
         """The same pairs with other counts of the outcomes."""
         wins, *tied, losses = counts.reshape(len(self.wins), -1).T
         return self._replace(wins=wins, losses=losses, tied=tied[0] if tied else None)
@@ -121,7 +121,7 @@ class Problem(NamedTuple):
         r = np.exp(beta[-1]) * np.sqrt(p * rest)
         return found + xlogy(self.tied, r) - self.totals * np.log1p(r)
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """The derivatives at a point.
 
         With s = d w / (d'w) and t = e w / (e'w), the shares of the aspects in either side, logit q has the gradient
@@ -150,7 +150,7 @@ class Problem(NamedTuple):
             hessian = np.block([[hessian, cross], [cross.T, np.array([[bend_tie.sum()]])]])
             gradient = np.append(gradient, by_tie.sum())
             information = np.append(information, -bend_tie.sum())
-        return Slopes(gradient, hessian, information)
+        return LogWeightDerivatives(gradient, hessian, information)
 
     def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, outcomes) is sparse."""
@@ -219,7 +219,7 @@ class Problem(NamedTuple):
         return self.first.T @ (by_own * factor) + self.second.T @ by_other
 
 
-Pose = Problem | LuceProblem | BestWorstProblem  # what a maximum is sought of
+Pose = PairProblem | LuceProblem | BestWorstProblem  # what a maximum is sought of
 
 
 def problem(
@@ -239,7 +239,7 @@ def problem(
     cells = data.cells
     extra = np.zeros((len(cells.pair), 0)) if extra is None else extra
     sides = patterns(owners, cells.first, cells.second)
-    return Problem(cells.wins, cells.losses, *sides, extra, float(lapse), cells.tied if ties else None)
+    return PairProblem(cells.wins, cells.losses, *sides, extra, float(lapse), cells.tied if ties else None)
 
 
 def patterns(owners: np.ndarray, first: np.ndarray, second: np.ndarray) -> tuple[Any, Any]:

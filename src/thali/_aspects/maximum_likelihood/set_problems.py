@@ -17,7 +17,7 @@ from ..likelihoods.best_worst import (
 from .respondent_scores import expected_answers
 
 
-class Slopes(NamedTuple):
+class LogWeightDerivatives(NamedTuple):
     """First and second derivatives by the logarithms of the weights, and by the coefficients that follow them."""
 
     gradient: np.ndarray
@@ -104,7 +104,7 @@ class LuceProblem(NamedTuple):
         q = own / np.repeat(whole, self.sizes, axis=1)
         return _logs((1.0 - self.lapse) * q + self.lapse / np.repeat(self.sizes, self.sizes)) @ self.counts
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """The derivatives at a point.
 
         With r = (1 - lapse) q / p the gradient of ln p_x is r_x (e_x - q), its Hessian
@@ -128,7 +128,7 @@ class LuceProblem(NamedTuple):
         hessian = (shares.T @ shares.multiply(both[:, None]).tocsr()).toarray() - mixed - mixed.T
         hessian[np.diag_indices_from(hessian)] += by_option(bend - rest)
         information = by_option(expected * (1.0 - 2.0 * q) + q**2 * of_set)
-        return Slopes(by_option(slope - rest), hessian, information)
+        return LogWeightDerivatives(by_option(slope - rest), hessian, information)
 
     def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, places) is sparse."""
@@ -171,7 +171,7 @@ BLOCK = 2**18  # entries of an array
 TINY = 1e-9  # share of the largest weight, at which derivatives by a weight of 0 are taken
 
 
-class Rows(NamedTuple):
+class SetAnswers(NamedTuple):
     """Answers that were given to sets of m members."""
 
     members: np.ndarray  # (rows, m) options: the best, the worst, the others
@@ -250,7 +250,7 @@ class BestWorstProblem(NamedTuple):
         """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
         return _logs(answer_probabilities(weights, self.start, self.members, self.lapse, self.rule)) @ self.counts
 
-    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Slopes:
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """The derivatives at a point; the information is that of the squared gradients of the choices."""
         n = self.n_aspects
         gradient, information, hessian = np.zeros(n), np.zeros(n), np.zeros(n * n)
@@ -261,7 +261,7 @@ class BestWorstProblem(NamedTuple):
             information += np.bincount(options.ravel(), (count * by_member**2).ravel(), n)
             at = (n * options[:, :, None] + options[:, None, :]).ravel()
             hessian += np.bincount(at, (count[:, :, None] * curve).ravel(), n * n)
-        return Slopes(gradient, hessian.reshape(n, n), information)
+        return LogWeightDerivatives(gradient, hessian.reshape(n, n), information)
 
     def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Gradients of the log-likelihoods of parts of the choices; `tally` (parts, answers) is sparse."""
@@ -285,7 +285,7 @@ class BestWorstProblem(NamedTuple):
         near = np.maximum(weights, TINY * weights.max())
         return self.slopes(near, beta).gradient / near
 
-    def _rows(self) -> Iterator[Rows]:
+    def _rows(self) -> Iterator[SetAnswers]:
         """The answers that were given, of sets of one size at a time."""
         answers, given = possible_answers(self.start), np.flatnonzero(self.counts)
         of = np.repeat(np.arange(len(self.start) - 1), answers.sizes)[given]
@@ -297,7 +297,7 @@ class BestWorstProblem(NamedTuple):
                 best, worst = (each[given[part], None] for each in (answers.best, answers.worst))
                 order = np.argsort(np.where(places == best, 0, np.where(places == worst, 1, 2)), axis=1, kind="stable")
                 members = self.members[np.take_along_axis(places, order, axis=1)]
-                yield Rows(members, given[part], self.counts[given[part]])
+                yield SetAnswers(members, given[part], self.counts[given[part]])
 
 
 def _entries(m: int, rule: str) -> int:

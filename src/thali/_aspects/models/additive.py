@@ -23,7 +23,7 @@ from thali._labels import shorten
 from thali._model.engine import Engine
 from thali._model.sampling import Sampling, parameters_of
 from thali._model.saved import digest_of
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.spec import MODEL
 from thali._people.populations import ADJUSTED, Groups, Individuals, check_people
 from thali._posterior.dependence import Dependence
@@ -39,7 +39,7 @@ from ..likelihoods.residuals import CONSTANT, VARIANCE
 from ..populations.one import Population
 from ..populations.populations import population_of
 from ..priors.feature_argument import prior_of
-from ..samplers.chains import Chain
+from ..samplers.chains import FeatureChain
 from ..samplers.task import build_task
 from ..spec import ADDITIVE
 from ..state import COLUMNS
@@ -118,15 +118,15 @@ def smooth_scores(scores: list[float]) -> np.ndarray:
     return 0.25 * padded[:-2] + 0.5 * padded[1:-1] + 0.25 * padded[2:]
 
 
-def _chain(data: Any, parts: dict[str, Any], sigma: float, rng: np.random.Generator) -> Chain:
+def _chain(data: Any, parts: dict[str, Any], sigma: float, rng: np.random.Generator) -> FeatureChain:
     likelihood = Additive(sigma, parts["likelihood"].constant)
     settings = {name: parts[name] for name in ("prior", "weight_prior", "alpha")}
     with without_warnings():
         task = build_task(data=data, likelihood=likelihood, draws=1, tune=10**7, thin=1, tempering=False, **settings)
-    return Chain(task, rng)
+    return FeatureChain(task, rng)
 
 
-def _log_score(chain: Chain, left_out: Any, sigma: float) -> float:
+def _log_score(chain: FeatureChain, left_out: Any, sigma: float) -> float:
     """The sum over the left-out similarities, after a burn-in at this sigma."""
     from scipy.special import logsumexp
 
@@ -355,9 +355,9 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
 
     _stored_as = {"features": "_features"}
 
-    def _settings_for(self, data: Any, settings: Settings) -> Settings:
+    def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """The settings; another estimate than the usual one is refused for data that have no other."""
-        if settings.kind != Settings().kind and not (of := of_data(data)).has_estimates:
+        if settings.kind != AnswerSettings().kind and not (of := of_data(data)).has_estimates:
             raise ArgumentError(
                 Argument("kind"),
                 f" requires {SIMILARITIES}; these data are {of.called}. Remove ",

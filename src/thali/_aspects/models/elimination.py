@@ -8,7 +8,7 @@ from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._people.populations import ADJUSTED, Individuals, LatentClasses, check_people
 from thali._people.segments import numbers_of_segments
 from thali._posterior.dependence import Dependence
@@ -198,7 +198,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     def _population(self, data: Any) -> Population:
         return population_of(data, self.people)
 
-    def _settings_for(self, data: Any, settings: Settings) -> Settings:
+    def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """The settings; segments are of people of whom each has weights of their own; one option stands for none."""
         if settings.none is not None:
             from ..answers.individuals import place_of

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from thali._posterior.convergence import ConvergenceCheck
 
-    from ..samplers.chains import Chain
+    from ..samplers.chains import FeatureChain
 
 FIRST_TEMPERED = 500  # draws of tempered chains, which are far apart, after which they are looked at first
 MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
@@ -131,7 +131,7 @@ class Laplace(ByChains):
         return sampling_of_worths(source, run, model._parts(source), task, partial(worths_of, model.people))
 
 
-class Point(ByChains):
+class AnnealingEngine(ByChains):
     """The most probable features, of several annealed runs: a posterior of a single draw."""
 
     is_point = True
@@ -181,7 +181,7 @@ def sampling_of_parts(
     task = replace(task, draws=bound.first_draws, tune=run.tune, thin=bound.thin)
     task.pilot = pilot_of(task, run.draws is not None) if is_free else 0
 
-    def tree(chains: Sequence["Chain"]) -> "xarray.DataTree":
+    def tree(chains: Sequence["FeatureChain"]) -> "xarray.DataTree":
         attrs: dict[str, Any] = {} if dependence is None else dependence.attributes
         attrs |= {"thin": chains[0].thin, "tuning_steps": task.tune, TEMPERED_LATER: int(share is not None)}
         numbers, count = recorded_of(chains)
@@ -212,4 +212,4 @@ def sampling_of_parts(
     )
 
 
-BY_CHAINS, LAPLACE, POINT = ByChains(), Laplace(), Point()
+BY_CHAINS, LAPLACE, POINT = ByChains(), Laplace(), AnnealingEngine()

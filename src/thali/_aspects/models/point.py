@@ -13,14 +13,21 @@ from thali._inference.seeds import streams
 from thali._model.engine import refuse_of_chains
 from thali._model.sampling import Sampling
 
-from ..answers.set_search import Best, Problem, evidence_of, feature_sets, log_feature_gain, search
+from ..answers.set_search import (
+    BestFeatureSet,
+    FeatureSearchProblem,
+    evidence_of,
+    feature_sets,
+    log_feature_gain,
+    search,
+)
 from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
-from ..draws.columns import Columns, columns_of_chains
+from ..draws.columns import FeatureColumns, columns_of_chains
 from ..draws.tree import log_prior_of
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
 from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
-from ..samplers.chains import AnnealedChain, Chain
+from ..samplers.chains import AnnealedChain, FeatureChain
 from ..samplers.recommended import conjugate_together
 from ..samplers.record import ChainDraws
 from ..samplers.task import build_task
@@ -29,7 +36,7 @@ from ..state import ALPHA, COLUMNS
 if TYPE_CHECKING:
     import xarray
 
-    from ..samplers.chains import Task
+    from ..samplers.chains import SamplingTask
 
 
 FOR_EACH_CHAIN = 5  # annealed runs for each chain that `fit` would run
@@ -37,14 +44,14 @@ SWEEPS = 2000  # of each
 NEAR = 1.0  # nats below the best answer: a run that ends there has reached it
 
 
-def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task") -> Sampling[Chain]:
+def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "SamplingTask") -> Sampling[FeatureChain]:
     """The annealed runs for these data, and their best end as a posterior of a single draw."""
     if parts["tempering"] is not None:
         refuse_of_chains("tempering")
     runs_of, best = _OF_KIND[source.kind]
     task, kind, runs = runs_of(task, run.chains)
 
-    def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+    def tree(chains: Sequence[FeatureChain]) -> "xarray.DataTree":
         from ..draws.tree import to_datatree
 
         draw, reached = best(chains, source, parts, task)
@@ -65,14 +72,16 @@ def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "Task"
     )
 
 
-def _runs_of(task: "Task", chains: int) -> tuple["Task", type[Chain], int]:
+def _runs_of(task: "SamplingTask", chains: int) -> tuple["SamplingTask", type[FeatureChain], int]:
     """What an annealed run of similarities carries out, its kind, and how many there are."""
     task = replace(task, kernel=conjugate_together, draws=1, tune=SWEEPS, thin=1, pilot=0)
     task = replace(task, temperatures=(1.0,), lengthens=False, evens=False)
     return task, AnnealedChain, FOR_EACH_CHAIN * chains
 
 
-def best_end(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "Task") -> tuple[ChainDraws, int]:
+def best_end(
+    chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
+) -> tuple[ChainDraws, int]:
     """The most probable features in which a chain ended, after a quick climb, and how many ended as well."""
     ended = [chain for chain in chains if chain.recorded]
     sigma2 = float(np.mean([chain.cache.real[VARIANCE] for chain in ended]))
@@ -89,7 +98,7 @@ def best_end(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "T
         found = [climbed(*each, float(w0), at) for each, w0 in zip(found, constant, strict=True)]
     columns = _columns(found, data.n_options)
     likelihood = parts["likelihood"]
-    problem = Problem(
+    problem = FeatureSearchProblem(
         first=data.first,
         second=data.second,
         values=data.values,
@@ -110,7 +119,7 @@ def best_end(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "T
     return _draw(best, sets.patterns, data, alpha, sigma2, likelihood.first_variance(data)), reached
 
 
-def _end(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
+def _end(chain: FeatureChain) -> tuple[np.ndarray, np.ndarray]:
     """Owners and weights of the features that two objects or more own."""
     b = chain.state
     count = int(b.whole[COLUMNS])
@@ -118,7 +127,7 @@ def _end(chain: Chain) -> tuple[np.ndarray, np.ndarray]:
     return b.Z[:count, :-1][shared].astype(bool), b.w[:count][shared].copy()
 
 
-def _columns(found: list[tuple[np.ndarray, np.ndarray]], n: int) -> Columns:
+def _columns(found: list[tuple[np.ndarray, np.ndarray]], n: int) -> FeatureColumns:
     """The features of every run as those of draws."""
     ends = [
         ChainDraws(
@@ -136,7 +145,7 @@ def _columns(found: list[tuple[np.ndarray, np.ndarray]], n: int) -> Columns:
 
 
 def _draw(
-    best: Best, patterns: np.ndarray, data: Any, alpha: float, sigma2: float, first_variance: float
+    best: BestFeatureSet, patterns: np.ndarray, data: Any, alpha: float, sigma2: float, first_variance: float
 ) -> ChainDraws:
     """The answer as the only draw of a chain; copies of a feature share its weight."""
     owners = np.repeat(patterns[best.patterns], best.copies, axis=0)
@@ -164,15 +173,17 @@ SWEEPS_OF_TRIPLETS, LOOKED_AT = 500, 50  # of each run; of these the last ones, 
 SWEEPS_NEAR, LOOKED_AT_NEAR = 40, 20  # of a run that begins near features of many objects: one for each chain
 
 
-def runs_of_triplets(task: "Task", chains: int) -> tuple["Task", type[Chain], int]:
+def runs_of_triplets(task: "SamplingTask", chains: int) -> tuple["SamplingTask", type[FeatureChain], int]:
     """What a run carries out, its kind, and how many there are where `fit` would run that many chains."""
     near = task.begins is not None
     sweeps, draws = (SWEEPS_NEAR, LOOKED_AT_NEAR) if near else (SWEEPS_OF_TRIPLETS, LOOKED_AT)
     task = replace(task, draws=draws, tune=sweeps - draws, thin=1, temperatures=(1.0,), lengthens=False, pilot=0)
-    return (task, Chain, chains) if near else (task, AnnealedChain, RUNS_OF_TRIPLETS * chains)
+    return (task, FeatureChain, chains) if near else (task, AnnealedChain, RUNS_OF_TRIPLETS * chains)
 
 
-def best_state(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: "Task") -> tuple[ChainDraws, int]:
+def best_state(
+    chains: Sequence[FeatureChain], data: Any, parts: dict[str, Any], task: "SamplingTask"
+) -> tuple[ChainDraws, int]:
     """The state of the largest joint density, and how many runs have the same features in their own best state."""
     found = [_best(chain.draws, data, parts["likelihood"], task) for chain in chains if chain.recorded]
     best = max(found, key=lambda each: each[0])[1]
@@ -180,7 +191,7 @@ def best_state(chains: Sequence[Chain], data: Any, parts: dict[str, Any], task: 
     return best, sum(_shared(draw) == wanted for _, draw in found)
 
 
-def _best(draws: ChainDraws, data: Any, likelihood: Any, task: "Task") -> tuple[float, ChainDraws]:
+def _best(draws: ChainDraws, data: Any, likelihood: Any, task: "SamplingTask") -> tuple[float, ChainDraws]:
     """The log joint density of the best state of a run, and the state as the only draw of a chain."""
     columns = columns_of_chains([draws], len(draws.alpha))
     prior = log_prior_of(task, likelihood, data, columns, draws.alpha, draws.extra)
@@ -189,7 +200,7 @@ def _best(draws: ChainDraws, data: Any, likelihood: Any, task: "Task") -> tuple[
     return float(joint[at]), _alone(draws, columns.at(at), at)
 
 
-def _alone(draws: ChainDraws, columns: Columns, at: int) -> ChainDraws:
+def _alone(draws: ChainDraws, columns: FeatureColumns, at: int) -> ChainDraws:
     """One draw of a chain as its only one."""
     return ChainDraws(
         alpha=draws.alpha[at : at + 1],

@@ -28,7 +28,7 @@ from ..weight_priors import GammaWeights, NormalWeights
 if TYPE_CHECKING:
     import pandas
 
-    from ..samplers.chains import Task
+    from ..samplers.chains import SamplingTask
 
 LOOKED_AT = 200  # draws from the prior, by which the temperatures of the pilot are placed
 PILOTS, SHARE = 4, 5  # chains by which those of the run are placed; a fifth of its draws
@@ -47,7 +47,7 @@ def evidence_of_fit(model: Any, how: EvidenceRun) -> LogEvidence:
     return found
 
 
-def task_of(parts: dict[str, Any], data: Any, how: EvidenceRun) -> "Task":
+def task_of(parts: dict[str, Any], data: Any, how: EvidenceRun) -> "SamplingTask":
     """What the chains run, after every check."""
     of_run = {"draws": how.draws, "tune": how.tune, "thin": how.thin}
     task = build_task(data=data, **of_run, **parts | {"tempering": False})

@@ -12,7 +12,7 @@ from thali._compile.jit import kernel, scalar
 from thali._data.groups import GroupedData
 from thali._model.evidence import EvidenceRun
 from thali._model.prior_sample import PriorSample
-from thali._people.columns import Covariates, covariates_of
+from thali._people.columns import RespondentCovariates, covariates_of
 from thali._people.populations import ADJUSTED, COMMON, EACH_SPREAD, SIMILAR, Groups, Individuals, unknown_respondents
 from thali._posterior.dependence import of_one_person
 from thali._posterior.evidence import LogEvidence
@@ -161,7 +161,7 @@ class EveryPerson(SeveralGroups):
             model = model._replace(known=self._known(data).matrix[:, 1:].copy())
         return replace(task, model=model)
 
-    def _known(self, data: GroupedData) -> Covariates:
+    def _known(self, data: GroupedData) -> RespondentCovariates:
         """What is known of everybody that their weights depend on."""
         return covariates_of(self.people.by, data.people, len(data))
 

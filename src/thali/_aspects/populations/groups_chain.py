@@ -17,9 +17,9 @@ from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at
 from ..moves.group_densities import SMALLEST
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
-from ..samplers.chains import MIN_TEMPERED, Chain, Task, looked_at
+from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, looked_at
 from ..samplers.groups import empty_group_record
-from ..samplers.record import ChainDraws, Record, chain_draws
+from ..samplers.record import ChainDraws, ChainRecord, chain_draws
 from ..samplers.task import LEVELS, build_task
 from ..samplers.tempering import narrow_gaps, swap_rates
 from ..samplers.work import columns_of_groups, levels_of_groups, seconds_in_groups, times_heavier
@@ -30,7 +30,7 @@ from ..state import (
     NO_UNIQUE,
     ROOM,
     SWEEPS,
-    State,
+    FeatureState,
     capacity,
     empty_state,
     replica,
@@ -101,17 +101,17 @@ class GroupTask:
         return max(LEAST_DRAWS, min(FIRST_DRAWS, int(FIRST_BYTES / (chains * a_draw))))
 
 
-class GroupChain(Chain):
+class GroupChain(FeatureChain):
     """One chain of groups."""
 
-    _PARTS = (*Chain._PARTS, "bases")
+    _PARTS = (*FeatureChain._PARTS, "bases")
 
     task: Any
     states: Any  # of all levels and groups, stacked
     bases: Base
     caches: Any
     tunings: Any
-    record: Record
+    record: ChainRecord
 
     def _start(self) -> None:
         task, rng = self.task, self.rng
@@ -180,7 +180,9 @@ def _middle(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
     return empty_base(task.n_options, rows, task.model, task.n_groups)
 
 
-def start_of(rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]) -> tuple[list[State], Base]:
+def start_of(
+    rng: np.random.Generator, task: GroupTask, base_of: Callable[..., Base]
+) -> tuple[list[FeatureState], Base]:
     """The states of all groups, drawn from the prior given what the weights vary about, which is that of `base_of`."""
     model, n = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha
@@ -241,7 +243,9 @@ def build_group_task(
     return joined(task, each, parts["likelihood"], weights)
 
 
-def joined(task: Task, each: Sequence[tuple[Any, Callable[..., Any]]], likelihood: Any, weights: Any) -> GroupTask:
+def joined(
+    task: SamplingTask, each: Sequence[tuple[Any, Callable[..., Any]]], likelihood: Any, weights: Any
+) -> GroupTask:
     """The task of one group for all groups; `each`: their compiled likelihoods and what makes their caches."""
     prior: Any = task.model.weights
     model = GroupModel(

@@ -16,12 +16,12 @@ from thali.errors import ArgumentError, Setting
 from ..answers.groups import columns_of_group
 from ..draws.tree import KeptDraws
 from ..group_likelihoods import people_of
-from ..group_state import KindModel, Kinds, People, drawn_kinds, group_at, kinds_at
+from ..group_state import ClassMembership, KindModel, People, drawn_kinds, group_at, kinds_at
 from ..moves.kinds import recount
 from ..operations import cache_at
 from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
 from ..samplers.loop import REBUILD
-from ..samplers.record import Record
+from ..samplers.record import ChainRecord
 from ..samplers.task import build_task
 from ..samplers.tempering import narrow_gaps
 from ..samplers.work import seconds_in_groups
@@ -124,8 +124,8 @@ class KindChain(GroupChain):
     _PARTS = (*GroupChain._PARTS, "kinds")
 
     task: KindTask
-    kinds: Kinds
-    record: Record
+    kinds: ClassMembership
+    record: ChainRecord
 
     def __init__(self, task: KindTask, rng: np.random.Generator) -> None:
         super().__init__(task, rng)
@@ -156,7 +156,7 @@ class KindChain(GroupChain):
     def _lengthen(self) -> None:
         below = self.ladder.at[narrow_gaps(self.ladder)]
         super()._lengthen()
-        self.kinds = Kinds(*(np.concatenate([a, a[below]]) for a in self.kinds))
+        self.kinds = ClassMembership(*(np.concatenate([a, a[below]]) for a in self.kinds))
 
 
 # The evidence: chains of kinds on a ladder from the posterior down to the prior ---------------------------------------

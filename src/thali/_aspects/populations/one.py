@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from thali._model.prior_sample import PriorSample
     from thali._posterior.evidence import LogEvidence
 
-    from ..samplers.chains import Task
+    from ..samplers.chains import SamplingTask
 
 
 Parts = dict[str, Any]  # prior, likelihood, weight_prior, alpha, sampler and tempering
@@ -194,7 +194,9 @@ def observed_by(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, n
 # Draws from the prior: any prior over features, joined with any likelihood -------------------------------------------
 
 
-def sample_features(task: "Task", likelihood: Any, data: Any, rngs: Sequence[np.random.Generator]) -> PriorSample:
+def sample_features(
+    task: "SamplingTask", likelihood: Any, data: Any, rngs: Sequence[np.random.Generator]
+) -> PriorSample:
     """Features, weights and the likelihood's own parameters, and data simulated at each of them."""
     drawn, new = [], []
     for rng in rngs:
@@ -219,7 +221,7 @@ def simulated_sample(posterior: Posterior, new: Sequence[Sequence[Any]], data: S
     return PriorSample(prior, predictive, data, fixed, posterior.latent)
 
 
-def _one_draw(task: "Task", likelihood: Any, data: Any, rng: np.random.Generator) -> ChainDraws:
+def _one_draw(task: "SamplingTask", likelihood: Any, data: Any, rng: np.random.Generator) -> ChainDraws:
     """One draw, as a chain of one draw."""
     model, n = task.model, task.n_options
     alpha = rng.standard_exponential() if task.alpha is None else task.alpha

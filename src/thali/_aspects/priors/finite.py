@@ -50,9 +50,9 @@ class FiniteFeatures:
         """How many columns a state has."""
         return float(self.n_features)
 
-    def compiled(self, n: int) -> "Columns":
+    def compiled(self, n: int) -> "OpenColumns":
         """The prior for n options, as the samplers read it."""
-        return Columns(int(self.n_features))
+        return OpenColumns(int(self.n_features))
 
     def sample(self, n: int, alpha: float, rng: np.random.Generator) -> np.ndarray:
         """Draw a binary matrix.
@@ -139,7 +139,7 @@ class FiniteFeatures:
         return orders + others * log_other + sum(log_column(a, n, size) for size in sizes)
 
 
-class Columns(NamedTuple):
+class OpenColumns(NamedTuple):
     """K columns with random owners."""
 
     count: int  # type: ignore[override]
@@ -151,42 +151,42 @@ def log_column(a: Any, n: Any, m: Any) -> Any:
     return math.log(a) + math.lgamma(m + a) + math.lgamma(n - m + 1.0) - math.lgamma(n + 1.0 + a)
 
 
-@operations.log_rate.register(Columns)
+@operations.log_rate.register(OpenColumns)
 def _log_rate(prior: Any, b: Any, k: Any, m: Any) -> Any:
     return b.by_size[m]
 
 
-@operations.log_rate_toggled.register(Columns)
+@operations.log_rate_toggled.register(OpenColumns)
 def _log_rate_toggled(prior: Any, b: Any, k: Any, i: Any, m: Any) -> Any:
     return b.by_size[m]
 
 
-@operations.is_exchangeable.register(Columns)
+@operations.is_exchangeable.register(OpenColumns)
 def _is_exchangeable(prior: Any) -> Any:
     return True
 
 
-@operations.keeps_empty.register(Columns)
+@operations.keeps_empty.register(OpenColumns)
 def _keeps_empty(prior: Any) -> Any:
     return True
 
 
-@operations.may_flip.register(Columns)
+@operations.may_flip.register(OpenColumns)
 def _may_flip(prior: Any) -> Any:
     return True
 
 
-@operations.rate_between.register(Columns)
+@operations.rate_between.register(OpenColumns)
 def _rate_between(prior: Any, lo: Any, hi: Any) -> Any:
     return 0.0
 
 
-@operations.rate_single.register(Columns)
+@operations.rate_single.register(OpenColumns)
 def _rate_single(prior: Any, i: Any) -> Any:
     return 0.0
 
 
-@operations.set_alpha.register(Columns)
+@operations.set_alpha.register(OpenColumns)
 def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
     b.real[ALPHA] = alpha
     n = b.by_size.shape[0] - 1
@@ -207,7 +207,7 @@ def log_posterior_of_log_alpha(prior: Any, b: Any, log_alpha: Any) -> Any:
     return density
 
 
-@operations.draw_alpha.register(Columns)
+@operations.draw_alpha.register(OpenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
     # slice sampling with stepping out (Neal 2003) on log alpha, initial interval of width 1
     now = math.log(b.real[ALPHA])

@@ -8,31 +8,30 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.arrays import Arrays, filled, unpacked_streams
-from thali._inference.chains import FIRST_DRAWS
-from thali._inference.chains import Chain as AnyChain
+from thali._inference.chains import FIRST_DRAWS, Chain
 from thali._inference.chains import run_chains as run
 from thali._inference.seeds import streams
 from thali._posterior.summary import convergence
 
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..operations import cache_at
-from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, SWEEPS, Model, capacity, grown, replica, resized, stack
+from ..state import ALPHA, COLUMNS, FULL, NO_UNIQUE, SWEEPS, ChainModel, capacity, grown, replica, resized, stack
 from .loop import CROWDED, DONE, RECORD_FULL, prior_draw
-from .record import ChainDraws, Record, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
+from .record import ChainDraws, ChainRecord, adopted, chain_draws, draws_between, empty_record, enlarged, skipping
 from .tempering import HOTTEST, STEP, Ladder, evened, ladder, longer, swap_rates
 
 if TYPE_CHECKING:
-    from .work import Counted
+    from .work import WorkCounts
 
 # What chains run, and one of them -------------------------------------------------------------------------------------
 
 
 @dataclass
-class Task:
+class SamplingTask:
     """What to run: a sampler's kernel, the model, and how long."""
 
     kernel: Any
-    model: Model
+    model: ChainModel
     prior: Any  # the public prior that model.prior was compiled from
     make_cache: Callable[..., Any]  # likelihood -> a chain's cache
     n_options: int
@@ -49,11 +48,11 @@ class Task:
     pilot: int = 0  # sweeps after which the chains together choose a smaller `thin`
     may_temper: bool = False  # whether a run that gets stuck at its one temperature may start again with more
     begins: Callable[..., Any] | None = None  # stream, task -> the state in which a chain begins; None: a prior draw
-    counted: "Counted | None" = None  # None: levels and columns are forecast from the number of options
+    counted: "WorkCounts | None" = None  # None: levels and columns are forecast from the number of options
 
-    def chain(self, rng: np.random.Generator) -> "Chain":
+    def chain(self, rng: np.random.Generator) -> "FeatureChain":
         """A chain at its start."""
-        return Chain(self, rng)
+        return FeatureChain(self, rng)
 
     def seconds_of_sweep(self) -> float:
         """Seconds of the processor that a sweep of a chain is expected to take."""
@@ -73,13 +72,13 @@ class Task:
 
         return columns_of(self)
 
-    def with_short_run(self, progressbar: bool) -> "Task":
+    def with_short_run(self, progressbar: bool) -> "SamplingTask":
         """The task, with what a short run tells of its levels and columns."""
         from .work import with_short_run
 
         return with_short_run(self, progressbar)
 
-    def times_heavier(self, chains: Sequence["Chain"]) -> float:
+    def times_heavier(self, chains: Sequence["FeatureChain"]) -> float:
         """How many times longer a sweep takes than was expected, by the columns that the tuned chains have."""
         from .work import times_heavier
 
@@ -90,18 +89,18 @@ class Task:
         return FIRST_DRAWS
 
 
-class Chain(AnyChain):
+class FeatureChain(Chain):
     """One chain: its state, its record, and how far it is."""
 
     _PARTS = ("ladder", "states", "caches", "tunings", "_counted", "thin", "seen")
 
-    task: "Task"
+    task: "SamplingTask"
     caches: Any
     tunings: Any
     rng: np.random.Generator
     states: Any  # of all levels, stacked
     ladder: Ladder
-    record: Record
+    record: ChainRecord
     seen: np.ndarray
     thin: int
     pairs: np.ndarray
@@ -290,7 +289,7 @@ class Chain(AnyChain):
         self.states = grown(self.states)
 
 
-def end_pilot(chains: Sequence[Chain]) -> None:
+def end_pilot(chains: Sequence[FeatureChain]) -> None:
     """Choose how many sweeps lie between two draws, the same for all chains."""
     task = chains[0].task
     least = math.ceil(chains[0].total / task.tune)  # as the sweeps of the pilot are tuning
@@ -327,7 +326,7 @@ def chains_of(task: Any, chains: int, random_seed: Any) -> list[Any]:
 
 
 def run_chains(
-    task: Task, chains: int, cores: int | None, random_seed: Any, progress: Any
+    task: SamplingTask, chains: int, cores: int | None, random_seed: Any, progress: Any
 ) -> tuple[list[ChainDraws], bool]:
     """Run the chains of a task; returns their draws and whether Ctrl-C stopped them early."""
     made = chains_of(task, chains, random_seed)
@@ -341,7 +340,7 @@ def run_chains(
 AT_ONE = 0.2  # share of the sweeps at temperature 1, the last ones
 
 
-class AnnealedChain(Chain):
+class AnnealedChain(FeatureChain):
     """A chain at one temperature, which falls geometrically to 1 and stays there."""
 
     def run_to(self, until: int) -> None:

@@ -46,7 +46,7 @@ from ..operations import (
 )
 from ..state import ALPHA, BETA, COLUMNS, SWEEPS, is_crowded, replica
 from .loop import CROWDED, DONE, GO_ON, REBUILD, RECORD_FULL
-from .record import DRAW, FEATURE, OWNER, Record, add_owner, empty_record, is_due
+from .record import DRAW, FEATURE, OWNER, ChainRecord, add_owner, empty_record, is_due
 
 
 @kernel
@@ -278,7 +278,9 @@ def swap_groups(rng: Any, model: Any, caches: Any, states: Any, steps: Any) -> N
 # The record of a chain of groups: that of `record`, with a weight for each group wherever that has one ---------------
 
 
-def empty_group_record(draws: int, n: int, groups: int, parameters: int, people: int = 0, common: int = 0) -> Record:
+def empty_group_record(
+    draws: int, n: int, groups: int, parameters: int, people: int = 0, common: int = 0
+) -> ChainRecord:
     """Room for all draws; the last of the extra parameters is kappa, those before are group after group.
 
     `common`: so many columns stand after the weights of the groups: what these vary about, its slopes, and

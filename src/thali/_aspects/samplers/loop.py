@@ -17,8 +17,8 @@ from ..state import (
     ROOM,
     SWEEPS,
     TOTAL_UNIQUE,
-    Model,
-    State,
+    ChainModel,
+    FeatureState,
     empty_state,
     is_crowded,
     replica,
@@ -31,7 +31,7 @@ from .record import has_room, is_due, record
 MAX_OWN = 500  # up to this many options, each starts with its own columns if it has no unique aspect
 
 
-def prior_draw(rng: np.random.Generator, model: Model, prior: Any, n: int, alpha: float) -> State:
+def prior_draw(rng: np.random.Generator, model: ChainModel, prior: Any, n: int, alpha: float) -> FeatureState:
     """A state drawn from the prior (`prior` is the public object that `model.prior` was compiled from)."""
     matrix = prior.sample(n, alpha, rng)
     if model.unique == NO_UNIQUE and model.lo == 1 and n <= MAX_OWN:
@@ -41,7 +41,7 @@ def prior_draw(rng: np.random.Generator, model: Model, prior: Any, n: int, alpha
     return with_weights(rng, model, matrix, alpha)
 
 
-def with_weights(rng: np.random.Generator, model: Model, matrix: np.ndarray, alpha: float) -> State:
+def with_weights(rng: np.random.Generator, model: ChainModel, matrix: np.ndarray, alpha: float) -> FeatureState:
     """A state with these columns, options by columns, and weights drawn from the prior."""
     n = len(matrix)
     weights = model.weights.random(rng, matrix.shape[1])

@@ -15,8 +15,8 @@ from thali._inference.mbar import combined
 from thali._inference.seeds import streams
 
 from ..operations import cache_at, log_likelihood, rebuild
-from ..state import ALPHA, COLUMNS, FULL, Model, State, capacity, grown, replica
-from .chains import Chain
+from ..state import ALPHA, COLUMNS, FULL, ChainModel, FeatureState, capacity, grown, replica
+from .chains import FeatureChain
 from .loop import prepare, with_weights
 from .record import ChainDraws
 
@@ -38,7 +38,9 @@ def completed(rng: Any, model: Any, caches: Any, states: Any, steps: Any, energy
         energy[t] = log_likelihood(model.likelihood, cache_at(model.likelihood, caches, r), replica(states, r))
 
 
-def independent_draw(rng: np.random.Generator, model: Model, prior: Any, n: int, alpha: float | None) -> State:
+def independent_draw(
+    rng: np.random.Generator, model: ChainModel, prior: Any, n: int, alpha: float | None
+) -> FeatureState:
     """A state drawn from the prior, with the numbers of the columns that samplers draw with alpha."""
     concentration = rng.standard_exponential() if alpha is None else alpha
     matrix = prior.sample(n, concentration, rng)
@@ -51,7 +53,7 @@ def independent_draw(rng: np.random.Generator, model: Model, prior: Any, n: int,
     return state
 
 
-class ToThePrior(Chain):
+class ToThePrior(FeatureChain):
     """A tempered chain whose hottest level is the prior; it records the log-likelihoods of all levels."""
 
     task: Any

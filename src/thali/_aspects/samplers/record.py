@@ -36,7 +36,7 @@ class ChainDraws:
 DRAW, FEATURE, OWNER = range(3)
 
 
-class Record(NamedTuple):
+class ChainRecord(NamedTuple):
     """Growing arrays; `used` says how much of each is filled."""
 
     used: np.ndarray  # (3,) int64 DRAW, FEATURE, OWNER
@@ -51,10 +51,10 @@ class Record(NamedTuple):
     kinds: np.ndarray  # (draws, people) int16: of which kind everybody is; nobody, unless kinds of people are unknown
 
 
-def empty_record(draws: int, n: int, parameters: int = 0, people: int = 0) -> Record:
+def empty_record(draws: int, n: int, parameters: int = 0, people: int = 0) -> ChainRecord:
     """Room for all draws, and a guess of the room for their features."""
     features = 16 * draws + 64
-    return Record(
+    return ChainRecord(
         used=np.zeros(3, np.int64),
         alpha=np.zeros(draws),
         log_likelihood=np.zeros(draws),
@@ -68,7 +68,7 @@ def empty_record(draws: int, n: int, parameters: int = 0, people: int = 0) -> Re
     )
 
 
-def enlarged(record: Record) -> Record:
+def enlarged(record: ChainRecord) -> ChainRecord:
     """A copy with twice the room for features and their owners."""
 
     def twice(a: Any) -> Any:
@@ -80,7 +80,7 @@ def enlarged(record: Record) -> Record:
 _BY_DRAW = ("alpha", "log_likelihood", "n_features", "unique_weights", "extra", "kinds")
 
 
-def draws_between(record: Record, first: int, last: int, skipped: int) -> Arrays:
+def draws_between(record: ChainRecord, first: int, last: int, skipped: int) -> Arrays:
     """The draws from number `first` to before `last`, columns as lists of owners; the first `skipped` are not here."""
     found = {name: getattr(record, name)[first:last] for name in _BY_DRAW}
     start = int(record.n_features[skipped:first].sum())
@@ -91,7 +91,7 @@ def draws_between(record: Record, first: int, last: int, skipped: int) -> Arrays
     return found | {"weights": record.weights[features], "sizes": sizes, "owners": owners}
 
 
-def adopted(record: Record, draws: Arrays, first: int) -> Record:
+def adopted(record: ChainRecord, draws: Arrays, first: int) -> ChainRecord:
     """A record that begins with these draws, of which the first has that number."""
     last = first + len(draws["alpha"])
     for name in _BY_DRAW:
@@ -104,7 +104,7 @@ def adopted(record: Record, draws: Arrays, first: int) -> Record:
     return record._replace(used=used, **longer)
 
 
-def skipping(record: Record, draws: int) -> Record:
+def skipping(record: ChainRecord, draws: int) -> ChainRecord:
     """A record that goes on after so many draws, which are elsewhere."""
     return record._replace(used=np.array([draws, 0, 0]))
 

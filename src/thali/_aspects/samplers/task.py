@@ -17,14 +17,14 @@ from ..likelihoods.parameters import Gamma, Normal
 from ..likelihoods.residuals import empty_cache
 from ..operations import draw_weights, sees_full, sees_single
 from ..priors.given import Given
-from ..state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, ROOM, TOTAL_UNIQUE, Model, State, empty_state
+from ..state import ALPHA, COLUMNS, FIXED_UNIQUE, NO_UNIQUE, ROOM, TOTAL_UNIQUE, ChainModel, FeatureState, empty_state
 from ..weight_priors import GammaWeights, are_exponential
-from .chains import AnnealedChain, Task, run_chains
+from .chains import AnnealedChain, SamplingTask, run_chains
 from .recommended import conjugate_together
 from .tempering import MAX_TEMPERATURES, geometric
 
 if TYPE_CHECKING:
-    from .chains import Task
+    from .chains import SamplingTask
     from .record import ChainDraws
 
 
@@ -50,7 +50,7 @@ def build_task(
     tempering: Any = None,
     power: float = 1.0,
     sweep: Any = None,
-) -> Task:
+) -> SamplingTask:
     """Check everything and put it into the form that the chains read; the likelihood is raised to a power.
 
     A kernel `sweep` replaces the one that suits the prior and the likelihood. It has all columns, and one temperature.
@@ -95,7 +95,7 @@ def build_task(
     least = 0 if not prior.is_infinite else 1 if carried else 2
     learned = prior.learns_alpha and alpha is None
     most = n if explicit or sees_full(compiled_likelihood) else n - 1
-    model = Model(compiled_prior, compiled_likelihood, weights, least, most, unique, learned)
+    model = ChainModel(compiled_prior, compiled_likelihood, weights, least, most, unique, learned)
     start = alpha if alpha is not None else None if learned else float("nan")
     if isinstance(tempering, str):
         tempering = {"auto": None, "off": False}.get(tempering, tempering)
@@ -109,7 +109,7 @@ def build_task(
         thin = THIN_TEMPERED if len(temperatures) > 1 else THIN
     thin = whole("thin", thin, 1)
     refuse_endless(draws, tune, 1, thin)
-    return Task(
+    return SamplingTask(
         kernel,
         model,
         prior,
@@ -153,7 +153,7 @@ def _ladder(tempering: Any, by_default: bool) -> tuple[tuple[float, ...], bool]:
     )
 
 
-def _kernel(prior: Any, model: Model, together: bool) -> Any:
+def _kernel(prior: Any, model: ChainModel, together: bool) -> Any:
     """Return the sweeps that suit the prior and the likelihood."""
     from . import recommended
 
@@ -215,13 +215,13 @@ def compile_ahead(task: Any, progress: Any) -> None:
 class PreparedChains(Prepared):
     """A fit by chains, and what they will run."""
 
-    task: Task = field(kw_only=True)
+    task: SamplingTask = field(kw_only=True)
 
     def compile(self, progress: Any) -> None:
         compile_ahead(self.task, progress)
 
 
-def run(task: Task, how: Run) -> tuple[list["ChainDraws"], bool]:
+def run(task: SamplingTask, how: Run) -> tuple[list["ChainDraws"], bool]:
     """Run the chains under a progress bar; returns their draws and whether they were interrupted."""
     from thali._inference.progress import Progress
 
@@ -244,7 +244,7 @@ class NearStart:
 
     approximate: Callable[[Any], Any]  # likelihood -> similarities, their prior of weights, the factor of the weights
 
-    def __call__(self, rng: np.random.Generator, task: "Task") -> State:
+    def __call__(self, rng: np.random.Generator, task: "SamplingTask") -> FeatureState:
         """The features at the end of an annealed run of the approximate likelihood."""
         likelihood, weights, unit = self.approximate(task.model.likelihood)
         model, n = task.model, task.n_options

@@ -15,17 +15,17 @@ import numpy as np
 
 from thali._inference.progress import Progress
 
-from ..likelihoods.pair_blocks import Pairs
+from ..likelihoods.pair_blocks import PairBlocks
 from ..likelihoods.pair_covariates import PairsWithCovariates
-from ..likelihoods.pair_sets import PairSets
+from ..likelihoods.pair_sets import AnsweredPairSets
 from ..likelihoods.residuals import Judgements
-from ..likelihoods.sets import Sets
+from ..likelihoods.sets import OfferedSets
 from ..state import COLUMNS, NO_UNIQUE
 from . import recommended
 from .tempering import MAX_TEMPERATURES
 
 if TYPE_CHECKING:
-    from .chains import Chain, Task
+    from .chains import FeatureChain, SamplingTask
 
 
 class Cost(NamedTuple):
@@ -43,11 +43,11 @@ CONJUGATE, TOGETHER = Cost(0.4, 0.0, column=400.0), Cost(0.2, 80.0)
 OF_SIMILARITIES = {recommended.conjugate: CONJUGATE, recommended.conjugate_together: TOGETHER}
 OF_GROUPS = Cost(1.1, 45.0, 85.0)
 OF_PERSONS = {  # groups of one person
-    Pairs: Cost(8.0, 130.0),
+    PairBlocks: Cost(8.0, 130.0),
     PairsWithCovariates: Cost(8.0, 130.0),
-    PairSets: Cost(8.0, 130.0),
+    AnsweredPairSets: Cost(8.0, 130.0),
     Judgements: Cost(2.0, 20.0),
-    Sets: Cost(80.0, 250.0),
+    OfferedSets: Cost(80.0, 250.0),
 }
 OF_OTHER_PERSONS = Cost(15.0, 250.0)
 OF_KINDS = 16_000.0  # nanoseconds of a sweep of kinds besides, in which people move
@@ -76,14 +76,14 @@ EVERY = 10  # sweeps
 MANY = 150
 
 
-class Counted(NamedTuple):
+class WorkCounts(NamedTuple):
     """What a short run had at its end, or chains have at their beginning."""
 
     levels: float
     columns: float  # of a state, on average over the levels
 
 
-def with_short_run(task: "Task", progressbar: bool) -> "Task":
+def with_short_run(task: "SamplingTask", progressbar: bool) -> "SamplingTask":
     """The task with what a short run tells of its levels and columns, where their forecast tells little of them.
 
     Where chains begin with what an annealed run found, that is such a run. It has a fixed stream, so that what it tells
@@ -91,7 +91,7 @@ def with_short_run(task: "Task", progressbar: bool) -> "Task":
     """
     if task.begins is not None and task.n_options >= MANY:
         begun = task.begins(np.random.default_rng(0), task)
-        return replace(task, counted=Counted(levels(task), float(begun.whole[COLUMNS])))
+        return replace(task, counted=WorkCounts(levels(task), float(begun.whole[COLUMNS])))
     if not task.lengthens or task.kernel not in OF_SIMILARITIES or task.n_options < FEWEST:
         return task
     sweeps = min(SHORT, int(LONGEST / seconds_of_sweep(task)))
@@ -106,22 +106,22 @@ def with_short_run(task: "Task", progressbar: bool) -> "Task":
         for sweep in range(short.tune + EVERY, sweeps + 1, EVERY):
             chain.run_to(sweep)
             columns.append(chain.states.whole[:, COLUMNS].mean())
-    return replace(task, counted=Counted(float(chain.ladder.beta.size), float(np.mean(columns))))
+    return replace(task, counted=WorkCounts(float(chain.ladder.beta.size), float(np.mean(columns))))
 
 
-def seconds_of_sweep(task: "Task") -> float:
+def seconds_of_sweep(task: "SamplingTask") -> float:
     """Seconds of the processor that a sweep of all replicas of a chain is expected to take."""
     return seconds(task, columns_of(task))
 
 
-def seconds(task: "Task", columns: float) -> float:
+def seconds(task: "SamplingTask", columns: float) -> float:
     """The same for states of so many columns."""
     cost, numbers = _cost(task), numbers_in(task.model.likelihood)
     each = cost.number * numbers + cost.option * task.n_options + cost.column
     return levels(task) * (columns + 1.0) * each / 1e9
 
 
-def times_heavier(task: Any, chains: Sequence["Chain"]) -> float:
+def times_heavier(task: Any, chains: Sequence["FeatureChain"]) -> float:
     """How many times as many columns the replicas of tuned chains have as was forecast; 1 while there are no draws."""
     if any(chain.recorded == 0 for chain in chains):
         return 1.0
@@ -130,7 +130,7 @@ def times_heavier(task: Any, chains: Sequence["Chain"]) -> float:
     return float(counted) / (task.levels() * (task.columns() + 1.0))
 
 
-def levels(task: "Task") -> float:
+def levels(task: "SamplingTask") -> float:
     """How many temperatures a chain is expected to have after tuning."""
     if task.counted is not None:
         return task.counted.levels
@@ -164,7 +164,7 @@ def seconds_in_groups(task: Any, people: int = 0) -> float:
     return (task.levels() * (task.columns() + 1.0) * each + moving) / 1e9
 
 
-def columns_of(task: "Task") -> float:
+def columns_of(task: "SamplingTask") -> float:
     """How many columns a state is expected to have, before there are data to tell; a mean over a ladder's levels.
 
     Beside unique weights fewer aspects are found; without them, where an option has to have something of its own, a
@@ -190,13 +190,13 @@ def numbers_in(stored: Any) -> int:
     return stored.size if isinstance(stored, np.ndarray) else 0
 
 
-def _cost(task: "Task") -> Cost:
+def _cost(task: "SamplingTask") -> Cost:
     """What the kernel of a task takes with its likelihood."""
     by_kernel = OF_SIMILARITIES | {recommended.unique_alone: ONLY_UNIQUE}
     if task.kernel in by_kernel:
         return by_kernel[task.kernel]
-    if isinstance(task.model.likelihood, PairSets):
+    if isinstance(task.model.likelihood, AnsweredPairSets):
         return OF_TRIPLETS
-    if not isinstance(task.model.likelihood, Pairs | PairsWithCovariates):
+    if not isinstance(task.model.likelihood, PairBlocks | PairsWithCovariates):
         return OF_SETS
     return WITHOUT_UNIQUE if task.model.unique == NO_UNIQUE else OF_PAIRS

@@ -9,7 +9,7 @@ from .laplace import Marginal
 _FEW, _REFITTED = 50, 500_000  # judges, and these times rows, up to which all is fitted again without each of them
 
 
-class Agreement(NamedTuple):
+class JudgeAgreement(NamedTuple):
     """Mean log probabilities of comparisons, one a judge."""
 
     score: np.ndarray  # of a judge's answers as the others predict them, with d = 1
@@ -17,7 +17,7 @@ class Agreement(NamedTuple):
     chance: np.ndarray  # of guesses, which end in a tie as often as equal options do
 
 
-def agreement(marginal: Marginal) -> Agreement:
+def agreement(marginal: Marginal) -> JudgeAgreement:
     """The others' prediction is the mode without the answers of a judge; of many judges or rows, after a step of
     Newton's method that takes these out, which is near where a judge has a small share of them."""
     density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
@@ -32,4 +32,4 @@ def agreement(marginal: Marginal) -> Agreement:
         sums = [np.bincount(judge, each, density.n_judges) for each in (values, found.total)]
         return sums[0] / np.maximum(sums[1], 1e-300)
 
-    return Agreement(*map(of_judges, found[:3]))
+    return JudgeAgreement(*map(of_judges, found[:3]))

@@ -16,7 +16,7 @@ from thali._posterior.summary import bulk_and_r_hat, tail_ess
 
 from .density import Density, Spreads, added
 from .laplace import Marginal
-from .scales import State, sharper, spread_given_points, spread_with_points
+from .scales import ScaleState, sharper, spread_given_points, spread_with_points
 
 CHAINS, TUNE, BLOCK, LONGEST = 4, 400, 500, 20_000  # draws of a chain while tuning, of a block, at most
 R_HAT, ESS = HIGHEST_R_HAT, float(CHAINS * ESS_PER_CHAIN)  # at which chains end: what the convergence check asks
@@ -55,16 +55,16 @@ class Sampler:
         self._factor = lru_cache(_FACTORS)(self._factor_at)
         self.step = 0.5
 
-    def start(self, rng: np.random.Generator, chains: int) -> State:
+    def start(self, rng: np.random.Generator, chains: int) -> ScaleState:
         """Points about the mode, more widely than the posterior."""
         normal = rng.standard_normal((self.density.size, chains))
         away = self.mode.factor.draw(normal)
         away[~self.density.is_free] = 0.0
         logs = np.log(np.array(self.spreads))[:, None] + np.zeros((1, chains))
         logs[list(self.learned)] += 0.3 * rng.standard_normal((len(self.learned), chains))
-        return State(self.mode.point[:, None] + away, logs)
+        return ScaleState(self.mode.point[:, None] + away, logs)
 
-    def sweep(self, rng: np.random.Generator, state: State) -> tuple[State, np.ndarray]:
+    def sweep(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
         """All moves once, and how likely each trajectory was to be accepted."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of trajectories that go astray
             state, accepted = self._trajectory(rng, state)
@@ -85,7 +85,7 @@ class Sampler:
             added(self._curvature, self.density.prior_curvature(self.mode.point, Spreads(*np.exp(logs))))
         )
 
-    def _trajectory(self, rng: np.random.Generator, state: State) -> tuple[State, np.ndarray]:
+    def _trajectory(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
         """A Hamiltonian trajectory of each chain; velocities v have covariance H⁻¹."""
         density, spreads = self.density, state.spreads
         places = np.round(state.logs[list(self.learned)] / _LATTICE).astype(int).T
@@ -119,7 +119,7 @@ class Sampler:
 # A run of them --------------------------------------------------------------------------------------------------------
 
 
-class Drawn(NamedTuple):
+class WorthDraws(NamedTuple):
     """The draws of all chains."""
 
     points: np.ndarray  # (size, draws)
@@ -135,7 +135,7 @@ def run(
     progressbar: bool = False,
     chains: int = CHAINS,
     marginal: Marginal | None = None,
-) -> Drawn:
+) -> WorthDraws:
     """Draws of chains, which go on until all that is reported has R-hat up to 1.01 and effective sample sizes of 400.
 
     Warns
@@ -148,7 +148,7 @@ def run(
     sampler = Sampler(density, judges, drift, marginal)
     (rng,) = streams(random_seed, 1)
     state = sampler.start(rng, chains)
-    found: list[State] = []
+    found: list[ScaleState] = []
     with Progress(progressbar, "drawing", LONGEST + TUNE, "draws") as progress:
         state = tuned(sampler, rng, state, TUNE)
         while True:
@@ -169,10 +169,10 @@ def run(
                     )
                 )
                 break
-    return Drawn(points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(len(logs), -1))), told)
+    return WorthDraws(points.reshape(len(points), -1), Spreads(*np.exp(logs.reshape(len(logs), -1))), told)
 
 
-def tuned(sampler: Sampler, rng: np.random.Generator, state: State, sweeps: int) -> State:
+def tuned(sampler: Sampler, rng: np.random.Generator, state: ScaleState, sweeps: int) -> ScaleState:
     """The state after so many sweeps, in which the step is found (Hoffman & Gelman 2014, dual averaging)."""
     goal, total, mean = math.log(10.0 * sampler.step), 0.0, math.log(sampler.step)
     for k in range(1, sweeps + 1):

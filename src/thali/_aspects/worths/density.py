@@ -16,7 +16,7 @@ _SUREST = 700.0  # log odds of a prediction, beyond which probabilities are 0
 _TOGETHER = 1 << 16  # rows times points whose terms are computed at a time, so that they stay near the processor
 
 
-class Rows(NamedTuple):
+class ComparisonRows(NamedTuple):
     """Comparisons that differ in the options, the period, the judge or the covariates; counts may be rows by points."""
 
     first: np.ndarray
@@ -35,14 +35,14 @@ class Rows(NamedTuple):
         """How many comparisons each row stands for."""
         return self.wins + self.losses + self.tied
 
-    def some(self, points: int) -> "Iterator[tuple[slice, Rows]]":
+    def some(self, points: int) -> "Iterator[tuple[slice, ComparisonRows]]":
         """The rows some at a time, with counts that have points beside them."""
         step = max(1, _TOGETHER // max(points, 1))
         for begin in range(0, max(len(self.first), 1), step):
             at = slice(begin, begin + step)
             first, second, period, judge, x = (each[at] for each in self[:5])
             wins, losses, tied = (_column(each[at]) for each in (self.wins, self.losses, self.tied))
-            yield at, Rows(first, second, period, judge, x, wins, losses, tied, self.lapse, self.has_ties)
+            yield at, ComparisonRows(first, second, period, judge, x, wins, losses, tied, self.lapse, self.has_ties)
 
 
 class Spreads(NamedTuple):
@@ -75,7 +75,7 @@ class Expanded(NamedTuple):
     curvature: Bordered  # minus its second derivatives, or less what makes them indefinite
 
 
-class Seen(NamedTuple):
+class ComparisonsAtPoints(NamedTuple):
     """Comparisons as they are seen from points (rows, points)."""
 
     difference: np.ndarray  # of log worths
@@ -151,12 +151,12 @@ class Density:
 
     # The likelihood --------------------------------------------------------------------------------------------------
 
-    def places(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
+    def places(self, rows: ComparisonRows) -> tuple[np.ndarray, np.ndarray]:
         """Where the log worths of the first and of the second option stand in a point."""
         at = rows.period * self.n_options
         return at + rows.first, at + rows.second
 
-    def seen(self, rows: Rows, points: np.ndarray) -> Seen:
+    def seen(self, rows: ComparisonRows, points: np.ndarray) -> ComparisonsAtPoints:
         """Comparisons from points (size, points)."""
         one, other = self.places(rows)
         difference = points[one] - points[other]
@@ -166,7 +166,7 @@ class Density:
             own = points[self.bias].reshape(self.n_judges, -1, points.shape[1])[rows.judge]
             lean = lean + np.einsum("rc,rcp->rp", rows.x, own)
         q, rest = shares(sharpness * difference + lean)
-        return Seen(difference, sharpness, q, rest, points[self.nu])
+        return ComparisonsAtPoints(difference, sharpness, q, rest, points[self.nu])
 
     def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         """The log-likelihood of some rows at each point, without coefficients."""
@@ -267,7 +267,14 @@ class Density:
             self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
         return value
 
-    def _add_slope(self, gradient: np.ndarray, rows: Rows, seen: Seen, slope: np.ndarray, of_nu: np.ndarray) -> None:
+    def _add_slope(
+        self,
+        gradient: np.ndarray,
+        rows: ComparisonRows,
+        seen: ComparisonsAtPoints,
+        slope: np.ndarray,
+        of_nu: np.ndarray,
+    ) -> None:
         """Add the slopes of the log-likelihood of rows."""
         pull = slope * seen.sharpness
         one, other = self.places(rows)
@@ -281,7 +288,7 @@ class Density:
         for place, x in self._own(rows):
             _add(gradient, place, slope * x[:, None])
 
-    def _own(self, rows: Rows) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    def _own(self, rows: ComparisonRows) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Where the judge's own coefficient of each covariate stands in a point, and the covariate."""
         covariates = rows.x.shape[1] if self.n_bias else 0
         for k in range(covariates):
@@ -391,8 +398,8 @@ class Density:
         blocks: np.ndarray,
         border: np.ndarray,
         corner: np.ndarray,
-        rows: Rows,
-        seen: Seen,
+        rows: ComparisonRows,
+        seen: ComparisonsAtPoints,
         slope: np.ndarray,
         weight: np.ndarray,
         mixed: np.ndarray,
@@ -442,7 +449,7 @@ class Density:
                 add_own((self.nu.start - start) * np.ones_like(judge), place, mixed * each)
 
 
-def _as_expected(rows: Rows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> Rows:
+def _as_expected(rows: ComparisonRows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> ComparisonRows:
     """As many comparisons with the outcomes that their probabilities expect."""
     p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
     ratio = tie_ratio(rows, q, rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)

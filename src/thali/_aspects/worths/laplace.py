@@ -23,7 +23,7 @@ _DAMPINGS = (0.0, 1e-13, 1e-10, 1e-7, 1e-4)  # of curvatures that rounding leave
 _LONGEST = 3.0  # change of a coordinate in one step
 
 
-class Place(NamedTuple):
+class DensityPlace(NamedTuple):
     """The density at a point, with what a step from there is made of."""
 
     where: np.ndarray
@@ -38,13 +38,13 @@ class _Sloped(NamedTuple):
     metric: np.ndarray
 
 
-class _Climb(Target[Place]):
+class _Climb(Target[DensityPlace]):
     """The density given standard deviations, whose steps are solved along the blocks of time."""
 
     def __init__(self, density: Density, spreads: Spreads, tilt: float, is_convex: bool = False) -> None:
         self._density, self._spreads, self._tilt, self._is_convex = density, spreads, tilt, is_convex
 
-    def look(self, where: np.ndarray) -> Place:
+    def look(self, where: np.ndarray) -> DensityPlace:
         """The density there, of no value where it has no slope."""
         density, spreads, point = self._density, self._spreads, where[:, None]
         value, gradient, curvature = density.expanded(where, self._is_convex)
@@ -54,12 +54,12 @@ class _Climb(Target[Place]):
             value -= self._tilt * float(where[density.judges].mean())
             gradient[density.judges] -= self._tilt / density.n_judges
         value = value if np.isfinite(gradient).all() else -np.inf
-        return Place(where, value, gradient[:, 0], added(curvature, density.prior_curvature(where, spreads)))
+        return DensityPlace(where, value, gradient[:, 0], added(curvature, density.prior_curvature(where, spreads)))
 
-    def moved(self, here: Place, change: np.ndarray) -> Place:
+    def moved(self, here: DensityPlace, change: np.ndarray) -> DensityPlace:
         return self.look(here.where + change)
 
-    def slope(self, here: Place) -> _Sloped:
+    def slope(self, here: DensityPlace) -> _Sloped:
         return _Sloped(here.gradient, here.curvature, here.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _Sloped, damping: float) -> Step | None:
@@ -70,7 +70,7 @@ class _Climb(Target[Place]):
         change = factor.solve(slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
-    def rises(self, here: Place, ahead: Place, promised: float) -> bool:
+    def rises(self, here: DensityPlace, ahead: DensityPlace, promised: float) -> bool:
         return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
 
 
@@ -102,7 +102,7 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None,
     """
     climb = _Climb(density, spreads, tilt)
 
-    def climbed(begin: np.ndarray) -> Place:
+    def climbed(begin: np.ndarray) -> DensityPlace:
         return newton(climb, climb.look(begin), _GAIN, last=True, damping=1e-6, longest=_LONGEST).point
 
     if start is None:  # from afar by steps that are never those towards a saddle

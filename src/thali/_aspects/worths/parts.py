@@ -6,10 +6,10 @@ import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
 
-from .density import Density, Rows, Spreads, diagonals
+from .density import ComparisonRows, Density, Spreads, diagonals
 
 
-class Parts(Density):
+class GroupDensity(Density):
     r"""The density of log worths L of options in parts, and of the log m of common ones: the worths of groups that are
     "similar" (`EliminationByAspects(people=th.people.Groups("similar"))`), but for the prior of s.
 
@@ -24,15 +24,15 @@ class Parts(Density):
 
     is_normal = False
 
-    def __init__(self, rows: Rows, n_options: int, n_parts: int) -> None:
+    def __init__(self, rows: ComparisonRows, n_options: int, n_parts: int) -> None:
         super().__init__(rows, n_options, 0, np.ones(n_parts - 1), np.zeros(n_options, np.int64))
         self.common = slice(self.size, self.size + n_options)
         self.size += n_options
         self.is_free = np.ones(self.size, bool)
 
-    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Parts":
+    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "GroupDensity":
         """The density that other counts leave."""
-        return Parts(self.rows._replace(wins=wins, losses=losses, tied=tied), self.n_options, self.n_periods)
+        return GroupDensity(self.rows._replace(wins=wins, losses=losses, tied=tied), self.n_options, self.n_periods)
 
     def log_ratios(self, points: np.ndarray) -> np.ndarray:
         """log r (parts, options, points)."""

@@ -9,7 +9,7 @@ import numpy as np
 from .density import Density, Spreads
 
 
-class State(NamedTuple):
+class ScaleState(NamedTuple):
     """Where chains stand."""
 
     points: np.ndarray  # (size, chains)
@@ -57,13 +57,13 @@ _WIDTH = 1.0  # of slices
 _SCALES = math.log(0.02), math.log(2.0)  # least and greatest log standard deviation of steps along scales
 
 
-def spread_given_points(rng: np.random.Generator, density: Density, state: State, k: int) -> State:
+def spread_given_points(rng: np.random.Generator, density: Density, state: ScaleState, k: int) -> ScaleState:
     """tau (0), s (1) or v (2) drawn given all else."""
     log_density = density.log_spread_given(state.points, k)
     return state._replace(logs=_with(state.logs, k, sliced(rng, log_density, state.logs[k], _WIDTH)))
 
 
-def spread_with_points(rng: np.random.Generator, density: Density, state: State, k: int) -> State:
+def spread_with_points(rng: np.random.Generator, density: Density, state: ScaleState, k: int) -> ScaleState:
     """tau with all log discriminations, s with all changes in time, or v with all biases, larger or smaller."""
 
     def scaled(c: np.ndarray) -> np.ndarray:
@@ -81,20 +81,20 @@ def spread_with_points(rng: np.random.Generator, density: Density, state: State,
         return density.log_likelihoods(scaled(c)) + density.log_spread_prior(k, state.logs[k] + c)
 
     c = _step_along(rng, log_density, state.points.shape[1])
-    return State(scaled(c), _with(state.logs, k, state.logs[k] + c))
+    return ScaleState(scaled(c), _with(state.logs, k, state.logs[k] + c))
 
 
-def sharper(rng: np.random.Generator, density: Density, state: State, with_drift: bool) -> State:
+def sharper(rng: np.random.Generator, density: Density, state: ScaleState, with_drift: bool) -> ScaleState:
     """All discriminations up, all differences of worths down, and s `with_drift`; the likelihood sees nothing of it."""
     is_moved = np.flatnonzero(density.present.ravel())
     mean = state.points[is_moved].mean(axis=0)
 
-    def scaled(c: np.ndarray) -> State:
+    def scaled(c: np.ndarray) -> ScaleState:
         points, logs = state.points.copy(), state.logs.copy()
         points[is_moved] = mean + np.exp(-c) * (points[is_moved] - mean)
         points[density.judges] += c
         logs[1] -= c if with_drift else 0.0
-        return State(points, logs)
+        return ScaleState(points, logs)
 
     def log_density(c: np.ndarray) -> np.ndarray:
         there = scaled(c)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _ENTRIES = 1 << 20  # rows times points times members of a set, twice: of the largest array
 
 
-class Answers(NamedTuple):
+class SetAnswersBySize(NamedTuple):
     """Answers to sets, of one size after the other; counts may be rows by points."""
 
     members: tuple[np.ndarray, ...]  # of each size (rows, m) options: the chosen one, or the best and the worst, first
@@ -37,7 +37,7 @@ class Answers(NamedTuple):
         """How many answers each row stands for."""
         return self.counts
 
-    def some(self, points: int) -> "Iterator[tuple[slice, Answers]]":
+    def some(self, points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
         """The rows some at a time, all of one size."""
         begin = 0
         for members in self.members:
@@ -49,7 +49,7 @@ class Answers(NamedTuple):
             begin += len(members)
 
 
-def answers_of(data: "Choices", lapse: float, with_judges: bool) -> Answers:
+def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBySize:
     """The different answers of each judge, or of all together."""
     which = data.set_of[data.choice]
     size = data.sizes[which]
@@ -67,10 +67,10 @@ def answers_of(data: "Choices", lapse: float, with_judges: bool) -> Answers:
         judge.append(different[:, 0])
         counts.append(np.bincount(place.ravel(), data.times[rows], len(different)))
     rule = CHOICE if data.worst is None else RANKING
-    return Answers(tuple(members), np.concatenate(judge), np.concatenate(counts), rule, float(lapse))
+    return SetAnswersBySize(tuple(members), np.concatenate(judge), np.concatenate(counts), rule, float(lapse))
 
 
-class Sets(Density):
+class ChoiceSetDensity(Density):
     r"""The density of log worths L, and of the log of judges' discriminations d, given choices from sets.
 
     .. math::
@@ -87,21 +87,21 @@ class Sets(Density):
         Without judges: 0.
     """
 
-    rows: Answers
+    rows: SetAnswersBySize
 
-    def __init__(self, rows: Answers, n_options: int, n_judges: int) -> None:
+    def __init__(self, rows: SetAnswersBySize, n_options: int, n_judges: int) -> None:
         super().__init__(rows, n_options, n_judges, np.zeros(0), np.zeros(n_options, np.int64))
 
-    def with_answers(self, counts: np.ndarray) -> "Sets":
+    def with_answers(self, counts: np.ndarray) -> "ChoiceSetDensity":
         """The density that other counts leave; they may be rows by points."""
-        return Sets(self.rows._replace(counts=counts), self.n_options, self.n_judges)
+        return ChoiceSetDensity(self.rows._replace(counts=counts), self.n_options, self.n_judges)
 
-    def without_judge(self, judge: int) -> "Sets":
+    def without_judge(self, judge: int) -> "ChoiceSetDensity":
         return self.with_answers((self.rows.judge != judge) * self.rows.counts)
 
     # The likelihood --------------------------------------------------------------------------------------------------
 
-    def _logs(self, rows: Answers, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _logs(self, rows: SetAnswersBySize, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Discrimination of each row (rows, points, 1), and log weights less the largest (rows, points, m)."""
         own = points[rows.members[0]].swapaxes(1, 2)
         sharpness = np.exp(points[self.judges])[rows.judge, :, None] if self.n_judges else np.ones((1, 1, 1))
@@ -124,7 +124,7 @@ class Sets(Density):
     def _add_member_slopes(
         self,
         gradient: np.ndarray,
-        rows: Answers,
+        rows: SetAnswersBySize,
         counts: np.ndarray,
         sharpness: np.ndarray,
         logs: np.ndarray,
@@ -193,12 +193,12 @@ class Sets(Density):
 _LEAST = -600.0  # log of a weight beside the largest one of a set
 
 
-def _of_answer(rows: Answers, logs: np.ndarray, bends: bool) -> OfAnswer:
+def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool) -> OfAnswer:
     """The answers of rows times points, of which there are these log weights (rows, points, m)."""
     return OF_ANSWER[rows.rule](np.exp(logs).reshape(-1, logs.shape[2]), rows.lapse, bends)
 
 
-def _probabilities(rows: Answers, weights: np.ndarray) -> np.ndarray:
+def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
     """The probability of every possible answer to sets with such weights (sets, m); of the one of a row first."""
     if rows.rule == CHOICE:
         return shares_of(weights, rows.lapse)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
 
 REPLICATES = 100  # at most, at evenly spaced draws
 LEVEL, PLACE, PEOPLE = "share of level", "share of position", "heterogeneity between respondents"
@@ -64,7 +64,9 @@ class HasChoiceCheck:
         return choice_check(design, replicates, ci)
 
 
-def choice_check(design: "ChoiceExperiment | Design", replicates: np.ndarray, ci: float) -> "pandas.DataFrame":
+def choice_check(
+    design: "ChoiceExperiment | ExperimentDesign", replicates: np.ndarray, ci: float
+) -> "pandas.DataFrame":
     """Shares of levels and places, and how far people differ, against replicates (draws, tasks) of `design.chosen`."""
     from thali._tables import Table
 
@@ -104,7 +106,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     return f"{sentence}. The worst: {'; '.join(worst)}."
 
 
-def _indicators(design: "ChoiceExperiment | Design") -> tuple[list[tuple[str, str]], np.ndarray]:
+def _indicators(design: "ChoiceExperiment | ExperimentDesign") -> tuple[list[tuple[str, str]], np.ndarray]:
     """What is counted, and which rows of the tasks count, shape (rows, numbers); then the same between people."""
     products = design.products[design.row_product]
     named, columns = [], []
@@ -122,7 +124,7 @@ def _indicators(design: "ChoiceExperiment | Design") -> tuple[list[tuple[str, st
     return [*named, *between], np.column_stack(columns).astype(np.float64)
 
 
-def _statistics(design: "ChoiceExperiment | Design", of_rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
+def _statistics(design: "ChoiceExperiment | ExperimentDesign", of_rows: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     """Shares of all choices, and standard deviations over people of their shares of the levels."""
     counted = of_rows[design.first_row[:-1] + chosen]
     levels = sum(len(groups) for groups, _ in design.scheme.groups.values())

@@ -16,7 +16,7 @@ LOGIT, FIRST_CHOICE, RANDOMISED = "logit", "first-choice", "randomised-first-cho
 RULES = (LOGIT, FIRST_CHOICE, RANDOMISED)
 
 
-class Rule(NamedTuple):
+class ChoiceRule(NamedTuple):
     """How utilities become choices, other than in the model itself."""
 
     name: str = LOGIT
@@ -24,7 +24,7 @@ class Rule(NamedTuple):
     constants: tuple[np.ndarray, ...] = ()  # of each market (draws, products), added to utilities; empty: none
 
 
-AS_FITTED = Rule()
+AS_FITTED = ChoiceRule()
 
 
 class Effects(NamedTuple):
@@ -100,7 +100,7 @@ class Chooser:
         weights: np.ndarray | None,
         cores: int | None,
         random_seed: Any,
-        rule: Rule = AS_FITTED,
+        rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
         """Shares (draws, products) of each market; `weights` (respondents,) or of each draw; None: new people."""
         # Random numbers are common to the markets.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
 
 _AT_BOUND = 0.5005  # an end of an interval below this is printed as .500
 
@@ -189,7 +189,7 @@ def _mean_over_draws(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
     return mean_of_people(np.moveaxis(values, 0, 1))
 
 
-def some_products(data: "ChoiceExperiment | Design", cells: np.ndarray, most: int) -> np.ndarray:
+def some_products(data: "ChoiceExperiment | ExperimentDesign", cells: np.ndarray, most: int) -> np.ndarray:
     """Some products that lack no attribute, evenly through the cells of the data; put together where each lacks one."""
     offered = cells[cells[:, 0] != 0] if data.scheme.has_inside else cells
     whole = offered[~np.isnan(offered).any(axis=1)]
@@ -199,7 +199,7 @@ def some_products(data: "ChoiceExperiment | Design", cells: np.ndarray, most: in
     return np.stack([own[np.linspace(0, len(own) - 1, most).round().astype(np.int64)] for own in there], axis=1)
 
 
-def some_tasks(data: "ChoiceExperiment | Design", person: int) -> tuple[np.ndarray, np.ndarray]:
+def some_tasks(data: "ChoiceExperiment | ExperimentDesign", person: int) -> tuple[np.ndarray, np.ndarray]:
     """Products of the rows of some tasks of a person, evenly through them, and where each task begins."""
     first, last = data.first_task[person], data.first_task[person + 1]
     tasks = first + _evenly(last - first, MAX_TASKS)

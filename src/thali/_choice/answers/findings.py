@@ -28,7 +28,7 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
@@ -58,7 +58,7 @@ _OWN = {"mean": "elasticity", "low": "elasticity_high", "high": "elasticity_low"
 # settings -----------------------------------------------------------------------------------------------------
 
 
-def settings_for(model: Any, data: Any, settings: Settings) -> Settings:
+def settings_for(model: Any, data: Any, settings: AnswerSettings) -> AnswerSettings:
     """The settings with the price, once it is clear that market, price and segments can be used with these data."""
     given = model.get_params()
     if settings.price is not None:
@@ -92,7 +92,7 @@ def _numbers(given: dict[str, Any], data: Any) -> tuple[str, ...]:
     return (*linear_names(given.get("linear") or ()), *knots_by_name(given.get("knots")), *data.scheme.measured)
 
 
-def _check_market(settings: Settings, data: Any, numbers: tuple[str, ...]) -> None:
+def _check_market(settings: AnswerSettings, data: Any, numbers: tuple[str, ...]) -> None:
     """Refuse a table of products that the data's levels do not describe, and what does not fit these products."""
     scheme = data.scheme.with_numbers(numbers, settings.market)
     markets = markets_of(data.scheme, settings.market)
@@ -101,7 +101,7 @@ def _check_market(settings: Settings, data: Any, numbers: tuple[str, ...]) -> No
     How(**settings.of_market).checked(markets)
 
 
-def _how(settings: Settings) -> dict[str, Any]:
+def _how(settings: AnswerSettings) -> dict[str, Any]:
     return {"ci": settings.ci, **settings.how}
 
 
@@ -109,7 +109,7 @@ def _how(settings: Settings) -> dict[str, Any]:
 
 
 @finding("attribute_importance", "Attribute importance", ON_SCREEN)
-def attribute_importance(model: Any, settings: Settings) -> Finding:
+def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
     """The part of each attribute in utility and in choices."""
     table = model.attribute_importance(**_how(settings))
     rows = [row for row in table.to_dict("records") if row["attribute"] != INSIDE]
@@ -137,7 +137,7 @@ def attribute_importance(model: Any, settings: Settings) -> Finding:
 
 
 @finding("level_effects", "Level preferences", ON_SCREEN)
-def level_effects(model: Any, settings: Settings) -> Finding:
+def level_effects(model: Any, settings: AnswerSettings) -> Finding:
     """How often a level is preferred to another."""
     table = model.level_effects(**_how(settings))
     sentence, marked = strongest(table), table["at_bound"].any()
@@ -183,7 +183,7 @@ def _in_brief(rows: list[dict[str, Any]], table: "pandas.DataFrame", *numbers: s
 
 
 @finding("utilities", "Part-worth utilities", FULL)
-def utilities(model: Any, settings: Settings) -> Finding:
+def utilities(model: Any, settings: AnswerSettings) -> Finding:
     """What each level adds to utility, centred, and as zero-centred differences."""
     table = model.utilities(ci=settings.ci)
     return Finding(title=ENGLISH["utilities.title"], table=table)
@@ -211,7 +211,7 @@ def strongest(effects: "pandas.DataFrame") -> str:
 
 
 @finding("willingness_to_pay", "Willingness to pay", ON_SCREEN)
-def willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
+def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
     """Willingness to pay for each level, where an attribute is a price."""
     if settings.price is None:
         return None
@@ -280,7 +280,7 @@ def _turned(row: dict[str, Any]) -> dict[str, Any]:
 
 
 @finding("market_shares", "Shares of preference", ON_SCREEN)
-def market_shares(model: Any, settings: Settings) -> Finding | None:
+def market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
     """The shares of the market that was asked for."""
     if settings.market is None:
         return None
@@ -302,7 +302,7 @@ def market_shares(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("demand", "Demand curves", FULL)
-def demand(model: Any, settings: Settings) -> Finding | None:
+def demand(model: Any, settings: AnswerSettings) -> Finding | None:
     """The share of each product of the first market at each tested price, the others as they are."""
     import pandas as pd
 
@@ -336,7 +336,7 @@ def _tested(chooser: Any, price: str) -> list[float]:
     return sorted(number for number in numbers if number is not None)
 
 
-def _steepest(curves: "list[pandas.DataFrame]", settings: Settings) -> str:
+def _steepest(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str:
     """The product whose share hangs most on its price."""
     curve = max(
         (each.to_dict("records") for each in curves), key=lambda rows: abs(rows[0]["share"] - rows[-1]["share"])
@@ -349,7 +349,7 @@ def _steepest(curves: "list[pandas.DataFrame]", settings: Settings) -> str:
 
 
 @finding("elasticities", "Price elasticities", FULL)
-def elasticities(model: Any, settings: Settings) -> Finding | None:
+def elasticities(model: Any, settings: AnswerSettings) -> Finding | None:
     """What one per cent more of the price of a product does, in the first market that was asked for."""
     if settings.market is None or settings.price is None:
         return None
@@ -406,7 +406,7 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
 
 
 @finding("holdouts", "Holdout prediction", ON_SCREEN)
-def holdouts(model: Any, settings: Settings) -> Finding | None:
+def holdouts(model: Any, settings: AnswerSettings) -> Finding | None:
     """Hits and log score of the choices in tasks that the fit has not seen."""
     if settings.holdouts is None:
         return None
@@ -431,7 +431,7 @@ def _error(name: str, error: str) -> str:
     return str(phrase(ENGLISH, f"holdouts.{name}_error", error=error)) if isfinite(float(error)) else ""
 
 
-def _simulator(segments: SegmentsOf | None, model: Any, settings: Settings) -> Finding | None:
+def _simulator(segments: SegmentsOf | None, model: Any, settings: AnswerSettings) -> Finding | None:
     """A market that the reader of a page may change."""
     draws = model._market_draws()
     if draws is None:
@@ -458,13 +458,13 @@ def simulator(segments: SegmentsOf | None = None) -> Maker:
 # people -------------------------------------------------------------------------------------------------------
 
 
-def _differ(model: Any, settings: Settings) -> bool:
+def _differ(model: Any, settings: AnswerSettings) -> bool:
     """Whether the model has a figure for each person."""
     return model._chooser().has_individuals
 
 
 @finding("individual_level_effects", "Level preferences by respondent", FILE)
-def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
+def individual_level_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """How often each person prefers a level to another."""
     if not _differ(model, settings):
         return None
@@ -472,7 +472,7 @@ def individual_level_effects(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("individual_importance", "Individual attribute importance", FILE)
-def individual_importance(model: Any, settings: Settings) -> Finding | None:
+def individual_importance(model: Any, settings: AnswerSettings) -> Finding | None:
     """The importance of attributes for each person."""
     if not _differ(model, settings):
         return None
@@ -480,7 +480,7 @@ def individual_importance(model: Any, settings: Settings) -> Finding | None:
 
 
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
-def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | None:
+def individual_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
     """Willingness to pay of each person."""
     if settings.price is None or not _differ(model, settings):
         return None
@@ -489,13 +489,13 @@ def individual_willingness_to_pay(model: Any, settings: Settings) -> Finding | N
 
 
 @finding("individual_utilities", "Individual part-worth utilities", SHEET)
-def individual_utilities(model: Any, settings: Settings) -> Finding | None:
+def individual_utilities(model: Any, settings: AnswerSettings) -> Finding | None:
     """The utilities of levels of each person, centred."""
     return Finding(table=model.utilities(each_person=True)) if _differ(model, settings) else None
 
 
 @finding("individual_zero_centred", "Individual part-worth utilities (zero-centred diffs)", SHEET)
-def individual_zero_centred(model: Any, settings: Settings) -> Finding | None:
+def individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding | None:
     """The same as zero-centred differences."""
     return Finding(table=model.utilities(each_person=True, zero_centred=True)) if _differ(model, settings) else None
 
@@ -507,7 +507,7 @@ _LATENT = phrase(ENGLISH, "segments.latent", model=ModelName("LatentClassLogit")
 
 
 def answers_of(
-    settings: Settings, usual: Any = None, instead: Text = _LATENT
+    settings: AnswerSettings, usual: Any = None, instead: Text = _LATENT
 ) -> tuple[tuple[Maker, ...], tuple[Maker, ...]]:
     """The makers of first findings, with the simulator, and those of segments; `usual`: their number otherwise;
     `instead`: what else there is where they cannot be told."""
@@ -522,7 +522,7 @@ SEGMENTED = segmented("each respondent's preference for a level over the other l
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def check(model: Any, settings: Settings) -> Finding:
+def check(model: Any, settings: AnswerSettings) -> Finding:
     """Which choices the model would seldom make."""
     table = model.check(settings.random_seed, settings.ci)
     return check_of(table, check_sentence(table), describes(table), ENGLISH["check.title"])

@@ -19,15 +19,15 @@ from .chooser import (
     AS_FITTED,
     LOGIT,
     RANDOMISED,
+    ChoiceRule,
     Chooser,
     Effects,
-    Rule,
     error_between_chains,
     softmax,
     thinned,
 )
 from .effects import some_products, some_tasks, variation
-from .methods import ChoiceAnswers
+from .methods import MarketAnswers
 from .simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, hash_exponentials, held, none_of
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class LogitChooser(Chooser):
             return np.broadcast_to(weights, self.tastes.shape[:2])
         if self.kinds is None:
             return np.broadcast_to(weights @ self.membership, self.tastes.shape[:2])
-        return Kinds(self.membership, self.kinds[1:]).weights(np.broadcast_to(weights, self.kinds.shape))
+        return RespondentClasses(self.membership, self.kinds[1:]).weights(np.broadcast_to(weights, self.kinds.shape))
 
     def shares(
         self,
@@ -163,7 +163,7 @@ class LogitChooser(Chooser):
         weights: np.ndarray | None,
         cores: int | None,
         random_seed: Any,
-        rule: Rule = AS_FITTED,
+        rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
         cells = np.concatenate(markets)
         matrix = rule.scale * self.coding.rows(cells)
@@ -414,7 +414,7 @@ def _blocks(draws: int, size: int) -> Iterator[slice]:
 # What every logit answers about markets, by its people and their tastes -----------------------------------------------
 
 
-class LogitAnswers(ChoiceAnswers):
+class LogitAnswers(MarketAnswers):
     """The answers of a logit. A subclass has `_chooser`, and `_checked`: what it makes of data before the fit."""
 
     def prepare(self, data: Any, **settings: Any) -> Prepared:
@@ -454,10 +454,10 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
             some = f", with {people:,} of {number:,} respondents in each, so intervals are slightly too wide"
     elif chooser.has_individuals:
         assert fewer.kinds is not None
-        kinds = Kinds(chooser.membership.astype(np.float32), fewer.kinds[1:])
+        kinds = RespondentClasses(chooser.membership.astype(np.float32), fewer.kinds[1:])
     of = "the sampling distribution of the estimate" if chooser.is_estimate else "the posterior"
     columns = tuple(
-        Columns(part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots)
+        AttributeColumns(part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots)
         for part, seen in zip(chooser.coding.parts, chooser.coding.seen, strict=True)
     )
     return MarketDraws(
@@ -526,7 +526,7 @@ def _first_task(chooser: "LogitChooser") -> tuple[Product, ...]:
 _LARGEST = 32_767
 
 
-class Columns(NamedTuple):
+class AttributeColumns(NamedTuple):
     """The columns of the model matrix that stand for one attribute."""
 
     table: np.ndarray  # (levels + 1, columns) of each level; the last row: the attribute is missing
@@ -534,7 +534,7 @@ class Columns(NamedTuple):
     knots: tuple[float, ...] = ()  # where a piece ends and the next begins
 
 
-class Kinds(NamedTuple):
+class RespondentClasses(NamedTuple):
     """Of which kind each respondent is: in the first draw, an estimate, by parts, in the others of one."""
 
     membership: np.ndarray  # (respondents, kinds) float32
@@ -550,18 +550,18 @@ class Kinds(NamedTuple):
 class LogitTastes(NamedTuple):
     """Tastes of P people, or kinds of people, in D draws, as whole multiples of a step for each coefficient."""
 
-    columns: tuple[Columns, ...]
+    columns: tuple[AttributeColumns, ...]
     codes: np.ndarray  # (D, P, p) int16
     steps: np.ndarray  # (p,)
     crossed: tuple[tuple[int, int], ...]  # further columns: the products of two of those above
     respondents: int
-    kinds: Kinds | None = None  # None: each of the P is a respondent
+    kinds: RespondentClasses | None = None  # None: each of the P is a respondent
     constants: np.ndarray | None = None  # (D, products told apart), which are added to utilities; None: there are none
     takes_first: bool = False  # whether everybody takes the product of the highest utility
 
     def telling_apart(self, products: int) -> Self:
         """The same for products whose last cell is their number, of so many, or None."""
-        return self._replace(columns=(*self.columns, Columns(np.zeros((products + 1, 0)), False)))
+        return self._replace(columns=(*self.columns, AttributeColumns(np.zeros((products + 1, 0)), False)))
 
     def changed(self, scale: float, takes_first: bool, constants: np.ndarray | None = None) -> Self:
         """The same with another scale of utilities, rule and constants (D, products told apart)."""
@@ -623,11 +623,11 @@ class LogitTastes(NamedTuple):
 
 
 def logit_tastes(
-    columns: Sequence[Columns],
+    columns: Sequence[AttributeColumns],
     tastes: np.ndarray,
     crossed: Sequence[tuple[int, int]] = (),
     respondents: int | None = None,
-    kinds: Kinds | None = None,
+    kinds: RespondentClasses | None = None,
 ) -> LogitTastes:
     """The rule for tastes (draws, people, coefficients), each rounded to a 32,767th of its largest."""
     largest = np.abs(tastes).max(axis=(0, 1))
@@ -636,7 +636,7 @@ def logit_tastes(
     return LogitTastes(tuple(columns), codes, steps, tuple(crossed), respondents or tastes.shape[1], kinds)
 
 
-def _row(part: Columns, level: float | None) -> np.ndarray:
+def _row(part: AttributeColumns, level: float | None) -> np.ndarray:
     """The columns of one attribute for a level, a number, or None."""
     if level is None:
         return part.table[-1]

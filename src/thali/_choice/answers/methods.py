@@ -11,12 +11,12 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._model.settings import Settings
+    from thali._model.settings import AnswerSettings
 
     from .chooser import Chooser
 
 
-class ChoiceAnswers:
+class MarketAnswers:
     """Market shares, demand, effects of levels, and importance of attributes, of a fitted model.
 
     A subclass has `_chooser`: its people, and how they choose in every draw.
@@ -24,7 +24,7 @@ class ChoiceAnswers:
 
     _once: Any  # of `Model`
 
-    def _settings_for(self, data: Any, settings: "Settings") -> "Settings":
+    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """The settings with the price, once it is clear that the market can be read."""
         from .findings import settings_for
 

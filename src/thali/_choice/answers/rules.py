@@ -27,7 +27,7 @@ from thali._inference.warn import warn
 from thali._labels import as_label, shorten
 from thali.errors import Argument, ArgumentError, EstimateWarning, Message, Setting
 
-from .chooser import AS_FITTED, LOGIT, RANDOMISED, RULES, Chooser, Rule
+from .chooser import AS_FITTED, LOGIT, RANDOMISED, RULES, ChoiceRule, Chooser
 from .market import Market, place_of
 
 _MOST_LIMITED = 10  # products that are not always available, of which every set is a market
@@ -145,7 +145,7 @@ class How(NamedTuple):
         rule = AS_FITTED
         if (self.rule, self.scale, constants is None) != (LOGIT, 1.0, True):
             added = () if constants is None else tuple(constants[:, there] for _, sets in offered for there, _ in sets)
-            rule = Rule(self.rule, self.scale, added)
+            rule = ChoiceRule(self.rule, self.scale, added)
         parts = iter(chooser.shares(asked, weights, cores, seed, rule))
         found = []
         for own, sets in offered:

@@ -162,7 +162,7 @@ class Earned(NamedTuple):
     amounts: np.ndarray  # of each combination of their values, an axis an attribute
 
 
-class Space(NamedTuple):
+class ProductSpace(NamedTuple):
     """What a product may be, and what it earns."""
 
     names: tuple[str, ...]
@@ -230,7 +230,7 @@ def best_products(
         return np.column_stack([own[:, : len(line)] @ space.margins(line) for own, line in pairs])
 
     searcher = chooser.thinned(chooser.search_draws)
-    search = Search(space, lambda lines: worth(searcher, lines, asked.plain).mean(axis=0))
+    search = LineSearch(space, lambda lines: worth(searcher, lines, asked.plain).mean(axis=0))
     search.run(n, np.random.default_rng(0))
     lines = search.best(n, max(top, _FINALISTS))
     found = worth(chooser, lines, asked.drawn)
@@ -249,13 +249,13 @@ def best_products(
     return table
 
 
-class Search:
+class LineSearch:
     """Lines that were tried, and what they are worth."""
 
-    space: Space
+    space: ProductSpace
     worth: Callable[[Sequence[Line]], np.ndarray]
 
-    def __init__(self, space: Space, worth: Callable[[Sequence[Line]], np.ndarray]) -> None:
+    def __init__(self, space: ProductSpace, worth: Callable[[Sequence[Line]], np.ndarray]) -> None:
         self.space, self.worth = space, worth
         self.known: dict[Line, float] = {}
 
@@ -319,7 +319,7 @@ def _with(line: Line, place: int, product: Product) -> Line:
     return (*line[:place], product, *line[place + 1 :])
 
 
-def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None) -> Space:
+def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None) -> ProductSpace:
     """What products may be, checked."""
     import pandas as pd
 
@@ -344,7 +344,9 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
         base = read[0] if base is None else base
     assert base is not None
     places = tuple(map(chooser.data.scheme.names.index, names))
-    return Space(names, values, tuple(cells), base, places, _earned(names, values, costs, price, chooser.data.scheme))
+    return ProductSpace(
+        names, values, tuple(cells), base, places, _earned(names, values, costs, price, chooser.data.scheme)
+    )
 
 
 def _listed(name: str, values: Any) -> tuple[Any, ...]:

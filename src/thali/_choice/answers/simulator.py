@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
 
     from .chooser import Chooser
 
@@ -49,7 +49,7 @@ class MarketAttribute(NamedTuple):
     fixed: int | None = None  # the level of every product, where there is nothing to ask
 
 
-class Rule(Protocol):
+class SimulationRule(Protocol):
     """How people choose, draw by draw."""
 
     def shares(self, markets: Sequence[Sequence[Product]], weights: np.ndarray | None = None) -> list[np.ndarray]:
@@ -69,7 +69,7 @@ class MarketDraws(NamedTuple):
     """The choices of people in any market, draw by draw."""
 
     attributes: tuple[MarketAttribute, ...]
-    rule: Rule
+    rule: SimulationRule
     lapse: float  # the probability of a choice at random
     none: Product | None  # the no-choice option
     first_task: tuple[Product, ...]  # products that a respondent saw together
@@ -142,7 +142,7 @@ def held(draws: int, people: int, respondents: int) -> np.ndarray:
 MAX_PRODUCTS = 8  # of the first task
 
 
-def attributes_of(design: "ChoiceExperiment | Design") -> tuple[MarketAttribute, ...]:
+def attributes_of(design: "ChoiceExperiment | ExperimentDesign") -> tuple[MarketAttribute, ...]:
     """The levels of the attributes, those included that no product had."""
     real = np.ones(len(design.products), bool)
     if design.scheme.none:
@@ -164,7 +164,7 @@ def attributes_of(design: "ChoiceExperiment | Design") -> tuple[MarketAttribute,
     return tuple(found)
 
 
-def none_of(design: "ChoiceExperiment | Design") -> Product | None:
+def none_of(design: "ChoiceExperiment | ExperimentDesign") -> Product | None:
     """The no-choice option, which lacks every attribute but "inside"."""
     if not design.scheme.none:
         return None
@@ -172,7 +172,7 @@ def none_of(design: "ChoiceExperiment | Design") -> Product | None:
     return (0, *missing) if design.scheme.has_inside else missing
 
 
-def first_task_of(design: "ChoiceExperiment | Design") -> tuple[Product, ...]:
+def first_task_of(design: "ChoiceExperiment | ExperimentDesign") -> tuple[Product, ...]:
     """The products of the first task, without the no-choice option."""
     rows = design.products[design.row_product[: design.first_row[1]]].tolist()
     products = [tuple(None if level < 0 else level for level in row) for row in rows]

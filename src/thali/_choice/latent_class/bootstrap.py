@@ -17,7 +17,7 @@ from thali._inference.warn import warn
 from thali.errors import Argument, InterruptedWarning
 
 from ..logit import ascend
-from .fit import RIDGE, Panel, Point, Starts, best_of_starts, climb, drawn_choices, equal_classes, point
+from .fit import RIDGE, ClassParameters, Panel, Starts, best_of_starts, climb, drawn_choices, equal_classes, point
 
 if TYPE_CHECKING:
     import pandas
@@ -28,8 +28,8 @@ UNIT = "replicates"
 class Test(NamedTuple):
     """A number of classes against one more."""
 
-    fewer: Point
-    more: Point
+    fewer: ClassParameters
+    more: ClassParameters
 
     @property
     def classes(self) -> int:
@@ -42,7 +42,7 @@ class Test(NamedTuple):
         return 2.0 * (self.more.value - self.fewer.value)
 
 
-class Replicate(NamedTuple):
+class BootstrapReplicate(NamedTuple):
     """One of the replicates of a test."""
 
     classes: int
@@ -54,7 +54,7 @@ class Replicate(NamedTuple):
         return f"{self.classes}-{self.number}"
 
 
-def observed(panel: Panel, known: Point, starts: Starts, seeds: list[np.random.SeedSequence]) -> list[Test]:
+def observed(panel: Panel, known: ClassParameters, starts: Starts, seeds: list[np.random.SeedSequence]) -> list[Test]:
     """The fits beside one that is known: with one class fewer, if that is a class, and with one more."""
     number = len(known.tastes)
     points = {number: known}
@@ -64,7 +64,7 @@ def observed(panel: Panel, known: Point, starts: Starts, seeds: list[np.random.S
     return [Test(points[k], points[k + 1]) for k in (number - 1, number) if k in points and k + 1 in points]
 
 
-def replicated(panel: Panel, fewer: Point, starts: int, rng: np.random.Generator) -> float:
+def replicated(panel: Panel, fewer: ClassParameters, starts: int, rng: np.random.Generator) -> float:
     """The statistic of choices that are simulated by the fit with fewer classes."""
     again = drawn_choices(panel, fewer, rng)
     number = len(fewer.tastes)
@@ -88,17 +88,17 @@ def tested(
 ) -> "pandas.DataFrame":
     """The replicates of all tests, and a row a test."""
     of_test = {test.classes: test for test in tests}
-    tasks = [Replicate(classes, number) for classes in of_test for number in range(replicates)]
+    tasks = [BootstrapReplicate(classes, number) for classes in of_test for number in range(replicates)]
     if folder is not None:
         folder.plan({each.key: f"{each.classes} classes" for each in tasks}, UNIT)
 
-    def run(task: Replicate) -> Record:
+    def run(task: BootstrapReplicate) -> Record:
         begun = time.monotonic()
         rng = np.random.default_rng(_seed_of(seed, task))
         statistic = replicated(panel, of_test[task.classes].fewer, starts, rng)
         return {"statistic": statistic, "seconds": time.monotonic() - begun}
 
-    batch: Batch[Replicate] = Batch(tasks, lambda task: task.key, run, folder=folder)
+    batch: Batch[BootstrapReplicate] = Batch(tasks, lambda task: task.key, run, folder=folder)
     say = says("This test", "fewer ", Argument("replicates"), ", or fewer ", Argument("starts"))
     progress = Progress(progressbar, "testing", len(tasks), UNIT, say)
     if batch.finish(progress, lambda record: float(record["seconds"])):
@@ -110,12 +110,12 @@ def tested(
     return _table(tests, tasks, batch.records)
 
 
-def _seed_of(seed: np.random.SeedSequence, task: Replicate) -> np.random.SeedSequence:
+def _seed_of(seed: np.random.SeedSequence, task: BootstrapReplicate) -> np.random.SeedSequence:
     """The seed of a replicate, whatever their number is."""
     return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, task.classes, task.number))
 
 
-def _table(tests: list[Test], tasks: list[Replicate], records: dict[str, Record]) -> "pandas.DataFrame":
+def _table(tests: list[Test], tasks: list[BootstrapReplicate], records: dict[str, Record]) -> "pandas.DataFrame":
     """A row a test, with the part of the replicates that are as extreme."""
     import pandas as pd
 

@@ -6,7 +6,7 @@ from thali._digits import number, percent
 from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .model import LatentClassLogit
 
 
-def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "LatentClassLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     held = set(model.membership_.to_numpy().argmax(axis=1))  # whose classes are the segments, if each holds somebody
     usual = model.n_classes_ if 1 < model.n_classes_ == len(held) else None
@@ -27,7 +27,7 @@ def makers_of(model: "LatentClassLogit", settings: Settings) -> tuple[Maker, ...
 
 
 @finding("classes", "Latent classes", ON_SCREEN)
-def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
+def classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """The classes, their sizes and what they want."""
     shares = listed([percent(size) for size in model.sizes_])
     several = model.n_classes_ > 1
@@ -44,7 +44,7 @@ def classes(model: "LatentClassLogit", settings: Settings) -> Finding:
 
 
 @finding("class_odds", "Predictors of class membership", ON_SCREEN)
-def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+def class_odds(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
     """How columns of people change the odds of classes."""
     if model.membership_coef_ is None or model.n_classes_ < 2:
         return None
@@ -61,7 +61,7 @@ def class_odds(model: "LatentClassLogit", settings: Settings) -> Finding | None:
 
 
 @finding("numbers_of_classes", "Number of classes")
-def numbers_of_classes(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+def numbers_of_classes(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
     """The numbers of classes that were tried."""
     tried = model.choice_
     shown = tried.dropna(axis=1, how="all")
@@ -73,7 +73,7 @@ MIN_REPLICATES = 19  # with fewer no p-value is as small as that
 
 
 @finding("bootstrap_test", "Tests of the number of classes", ON_SCREEN)
-def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+def bootstrap_test(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
     """Tests of one class fewer, and of one more."""
     if not settings.bootstrap:
         return None
@@ -96,14 +96,14 @@ def bootstrap_test(model: "LatentClassLogit", settings: Settings) -> Finding | N
 
 
 @finding("membership", "Class membership", FULL)
-def membership(model: "LatentClassLogit", settings: Settings) -> Finding:
+def membership(model: "LatentClassLogit", settings: AnswerSettings) -> Finding:
     """The probability of each respondent's class."""
     shown = model.membership_.rename(columns=lambda k: f"class {k}")
     return Finding(title=ENGLISH["latent.membership"], table=model.membership_, shown=shown)
 
 
 @finding("summary", "Parameter estimates", FULL, chapter=STATISTICS)
-def estimates(model: "LatentClassLogit", settings: Settings) -> Finding | None:
+def estimates(model: "LatentClassLogit", settings: AnswerSettings) -> Finding | None:
     """The coefficients with their errors, which a terminal shows beside each other."""
     return summary(model, settings)
 

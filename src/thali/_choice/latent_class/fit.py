@@ -18,12 +18,12 @@ from thali._model.bound import BUDGET
 from thali._model.engine import Forecast
 from thali.errors import Argument, DataError, Setting
 
-from ..logit import A_CELL, Local, Tasks, ascend, information, local, tasks_of
+from ..logit import A_CELL, EncodedTasks, LocalLikelihood, ascend, information, local, tasks_of
 from .membership import Membership, alike
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
-    from thali._people.columns import Covariates
+    from thali._people.columns import RespondentCovariates
 
     from ..coding import Coding
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 class Panel(NamedTuple):
     """Choices in the form that the likelihood reads."""
 
-    tasks: Tasks
+    tasks: EncodedTasks
     first_task: np.ndarray  # (people + 1,)
     covariates: np.ndarray  # (people, q) of people, on which their class depends; the first is 1
 
@@ -48,18 +48,18 @@ class Panel(NamedTuple):
         in_rows = np.repeat(in_tasks, sizes)
         chosen = self.tasks.chosen_row - self.tasks.first_row[:-1]
         first_row = np.concatenate([[0], np.cumsum(sizes[in_tasks])])
-        tasks = Tasks(self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks])
+        tasks = EncodedTasks(self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks])
         return Panel(tasks, np.concatenate([[0], np.cumsum(counts[wanted])]), self.covariates[wanted])
 
 
-class Point(NamedTuple):
+class ClassParameters(NamedTuple):
     """Parameters of K classes, and the likelihood there."""
 
     classes: Membership  # before the choices
     tastes: np.ndarray  # (K, p)
     value: float  # the log-likelihood of all choices
     membership: np.ndarray  # (people, K)
-    at: tuple[Local, ...]  # of each class
+    at: tuple[LocalLikelihood, ...]  # of each class
 
     @property
     def sizes(self) -> np.ndarray:
@@ -80,7 +80,7 @@ def scaled(panel: Panel, kept: np.ndarray) -> tuple[Panel, np.ndarray]:
     return panel._replace(tasks=panel.tasks._replace(matrix=matrix / scale)), scale
 
 
-def point(panel: Panel, classes: Membership, tastes: np.ndarray) -> Point:
+def point(panel: Panel, classes: Membership, tastes: np.ndarray) -> ClassParameters:
     r"""The likelihood at these parameters, and the posterior probability of everybody's classes.
 
     .. math::
@@ -94,10 +94,10 @@ def point(panel: Panel, classes: Membership, tastes: np.ndarray) -> Point:
     top = logs.max(axis=1, keepdims=True)
     parts = np.exp(logs - top)
     total = parts.sum(axis=1, keepdims=True)
-    return Point(classes, tastes, float((top + np.log(total)).sum()), parts / total, at)
+    return ClassParameters(classes, tastes, float((top + np.log(total)).sum()), parts / total, at)
 
 
-def derivatives(panel: Panel, where: Point) -> tuple[np.ndarray, np.ndarray]:
+def derivatives(panel: Panel, where: ClassParameters) -> tuple[np.ndarray, np.ndarray]:
     r"""Gradient and information of the log odds (of all but the first class) and of the tastes, class by class.
 
     With s_nk the score of the class and the choices of person n as if of class k, and I_nk their information (Louis
@@ -140,18 +140,18 @@ _LONGEST = 5.0  # change of a parameter in one step
 class Summit(NamedTuple):
     """The end point of a climb."""
 
-    where: Point
+    where: ClassParameters
     gradient: np.ndarray  # of the log odds, and of the tastes
     information: np.ndarray
     converged: bool
 
 
-def equal_classes(panel: Panel, tastes: np.ndarray) -> Point:
+def equal_classes(panel: Panel, tastes: np.ndarray) -> ClassParameters:
     """Classes of equal size with these tastes (K, p)."""
     return point(panel, alike(len(tastes), panel.covariates), tastes)
 
 
-def climb(panel: Panel, here: Point) -> Summit:
+def climb(panel: Panel, here: ClassParameters) -> Summit:
     """Climb from some classes."""
     for _ in range(_MAX_PASSES):
         before, here = here.value, expect_and_maximise(panel, here)
@@ -160,7 +160,7 @@ def climb(panel: Panel, here: Point) -> Summit:
     return to_summit(panel, here)
 
 
-def expect_and_maximise(panel: Panel, here: Point) -> Point:
+def expect_and_maximise(panel: Panel, here: ClassParameters) -> ClassParameters:
     """New sizes or log odds, and a Newton step of the tastes, shortened until the likelihood does not fall."""
     in_tasks = np.repeat(here.membership, np.diff(panel.first_task), axis=0)
     in_rows = np.repeat(in_tasks, np.diff(panel.tasks.first_row), axis=0)
@@ -177,29 +177,29 @@ def expect_and_maximise(panel: Panel, here: Point) -> Point:
     return point(panel, classes(length), here.tastes)
 
 
-class _Classes(Target[Point]):
+class _Classes(Target[ClassParameters]):
     """The likelihood by the log odds and the tastes, class by class."""
 
     def __init__(self, panel: Panel) -> None:
         self._panel = panel
 
-    def moved(self, here: Point, change: np.ndarray) -> Point:
+    def moved(self, here: ClassParameters, change: np.ndarray) -> ClassParameters:
         return point(self._panel, *stepped(here, change))
 
-    def slope(self, here: Point) -> Slope:
+    def slope(self, here: ClassParameters) -> Slope:
         gradient, curve = derivatives(self._panel, here)
         metric = np.abs(np.diag(curve))
         floor = _SURE * metric.max() * np.eye(len(curve))
         return Slope(gradient, curve + floor, metric + 1e-8 * metric.max())
 
 
-def stepped(here: Point, change: np.ndarray) -> tuple[Membership, np.ndarray]:
+def stepped(here: ClassParameters, change: np.ndarray) -> tuple[Membership, np.ndarray]:
     """Classes and tastes after a change of their coordinates."""
     count = here.classes.coordinates
     return here.classes.moved(change[:count]), here.tastes + change[count:].reshape(here.tastes.shape)
 
 
-def to_summit(panel: Panel, here: Point) -> Summit:
+def to_summit(panel: Panel, here: ClassParameters) -> Summit:
     """Damped Newton steps, until none promises a gain."""
     top, _, converged = newton(_Classes(panel), here, _GAIN, last=True, damping=1e-3, longest=_LONGEST, most=_MAX_STEPS)
     return Summit(top, *derivatives(panel, top), converged)
@@ -221,7 +221,7 @@ _MIN_STARTS, MAX_STARTS = 4, 40  # starts for each class at least, and in all at
 RIDGE = 1.0  # precision of the tastes of the one person at whom a class begins
 
 
-class Best(NamedTuple):
+class BestMaximum(NamedTuple):
     """The best maximum."""
 
     summit: Summit
@@ -242,12 +242,12 @@ class Starts(NamedTuple):
 
 def best_of_starts(
     panel: Panel, number: int, starts: Starts, random_seed: Any, done: Callable[[], None] = lambda: None
-) -> Best:
+) -> BestMaximum:
     """The best maximum with so many classes; `done` is called after each start."""
     if number == 1:
         best = climb(panel, equal_classes(panel, np.zeros((1, panel.tasks.matrix.shape[1]))))
         done()
-        return Best(best, 1, 1)
+        return BestMaximum(best, 1, 1)
     best, values = None, []
     for rng in streams(random_seed, starts.asked or starts.most):
         found = climb(panel, equal_classes(panel, _start(panel, number, rng)))
@@ -258,7 +258,7 @@ def best_of_starts(
         if starts.asked is None and len(values) >= _MIN_STARTS * number and _times_found(values) >= TIMES_FOUND:
             break
     assert best is not None
-    return Best(by_size(panel, best), len(values), _times_found(values))
+    return BestMaximum(by_size(panel, best), len(values), _times_found(values))
 
 
 def _times_found(values: list[float]) -> int:
@@ -335,10 +335,10 @@ def numbers_of(classes: Any, choose: str, people: int) -> tuple[int, ...]:
     return numbers
 
 
-class Fit(NamedTuple):
+class ClassFit(NamedTuple):
     """The best maximum with K classes, and how K is judged."""
 
-    best: Best
+    best: BestMaximum
     parameters: int
     held_out: float  # log-likelihood of all people, each by a fit without them; NaN where BIC chooses
 
@@ -381,7 +381,7 @@ def fits(
     starts: Starts,
     random_seed: Any,
     done: Callable[[], None],
-) -> dict[int, Fit]:
+) -> dict[int, ClassFit]:
     """The fit with each number of classes; `done` is called after each start."""
     seeds = root(random_seed).spawn(max(numbers) + 1)  # the second, of one class, is that of the draws
     by_fold = np.random.default_rng(seeds[0]).permutation(panel.people) % FOLDS
@@ -393,11 +393,11 @@ def fits(
             of_fold = partial(_left_out, panel, number=number, starts=starts, seed=seeds[number], done=done)
             held_out = sum(of_fold(by_fold == fold) for fold in range(FOLDS))
         parameters = best.summit.where.classes.coordinates + best.summit.where.tastes.size
-        found[number] = Fit(best, parameters, held_out)
+        found[number] = ClassFit(best, parameters, held_out)
     return found
 
 
-def chosen(found: dict[int, Fit], choose: str) -> int:
+def chosen(found: dict[int, ClassFit], choose: str) -> int:
     """The number of classes that is best by the criterion."""
     if choose == BIC:
         return min(found, key=lambda number: found[number].bic)
@@ -415,13 +415,13 @@ def _left_out(panel: Panel, out: np.ndarray, number: int, starts: Starts, seed: 
 
 
 def fitted_attributes(
-    fit: Fit,
+    fit: ClassFit,
     panel: Panel,
     data: "ChoiceExperiment",
     coding: "Coding",
     kept: np.ndarray,
     scale: np.ndarray,
-    covariates: "Covariates",
+    covariates: "RespondentCovariates",
     seed: np.random.SeedSequence,
 ) -> dict[str, Any]:
     """What a fit leaves, in the units of the attributes and of the columns of people."""
@@ -471,7 +471,7 @@ def fitted_attributes(
     }
 
 
-def drawn_choices(panel: Panel, where: Point, rng: np.random.Generator) -> Panel:
+def drawn_choices(panel: Panel, where: ClassParameters, rng: np.random.Generator) -> Panel:
     """The same tasks with choices of people whose class is drawn."""
     expected = np.broadcast_to(where.classes.expected, (panel.people, len(where.tastes)))
     own = (expected.cumsum(axis=1)[:, :-1] < rng.random((panel.people, 1))).sum(axis=1)

@@ -39,9 +39,9 @@ from .fit import (
     FOLDS,
     HELD_OUT,
     ClassDraws,
-    Fit,
+    ClassFit,
+    ClassParameters,
     Panel,
-    Point,
     Starts,
     chosen,
     fits,
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from thali._data.experiments.scheme import Scheme
-    from thali._people.columns import Covariates
+    from thali._people.columns import RespondentCovariates
     from thali._people.segments import Preferences
 
 CHOICES = (BIC, HELD_OUT)
@@ -181,7 +181,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     _draws_: "ClassDraws"
     _data_: "ChoiceExperiment"
     _seed_: np.random.SeedSequence
-    _covariates_: "Covariates | None" = None
+    _covariates_: "RespondentCovariates | None" = None
     _expected_: np.ndarray | None = None  # (respondents, K) by their columns
 
     def __init__(
@@ -550,7 +550,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             tests = observed(panel, known, Starts(self.starts), seeds[1:])
             return tested(panel, tests, replicates, number, seeds[0], folder, progressbar)
 
-    def _panel_of_fit(self) -> tuple["Panel", "Point"]:
+    def _panel_of_fit(self) -> tuple["Panel", "ClassParameters"]:
         """The choices of the fit in columns of size 1, and the classes there."""
         people = None if self._covariates_ is None else self._covariates_.matrix
         kept = ~self.coef_.isna().any().to_numpy()
@@ -664,7 +664,7 @@ def classes_table(sizes: "pd.Series", coef: "pd.DataFrame", errors: np.ndarray) 
     return Table(rows, ["size", "size_se", *coef.columns], [f"class {label}" for label in sizes.index])
 
 
-def choice_table(found: "dict[int, Fit]") -> "pd.DataFrame":
+def choice_table(found: "dict[int, ClassFit]") -> "pd.DataFrame":
     """A row a number of classes: by what it is chosen."""
     import pandas as pd
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
 from thali._labels import suggest
-from thali._people.columns import Covariates, covariates_of, names_of
+from thali._people.columns import RespondentCovariates, covariates_of, names_of
 from thali.errors import Argument, ArgumentError, Setting
 
 from ..coding import Coding
@@ -31,7 +31,7 @@ class Attention(NamedTuple):
 
     names: tuple[str, ...]  # (K,)
     owned: np.ndarray  # (K, p) 1.0 where a coefficient is one of that attribute
-    people: Covariates | None = None  # by which they attend, if by any
+    people: RespondentCovariates | None = None  # by which they attend, if by any
 
     def heeded(self, attends: np.ndarray) -> np.ndarray:
         """Which coefficients (..., p) somebody does not ignore who attends (..., K) to these attributes."""

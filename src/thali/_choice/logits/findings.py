@@ -21,7 +21,7 @@ from thali._model.finding import (
     finding,
 )
 from thali._model.references import Cite
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 from thali._posterior.interval import interval_name
 from thali.errors import Setting
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .multinomial import MultinomialLogit
 
 
-def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings of either logit."""
     if isinstance(model, HierarchicalLogit):
         attention = () if model._attention is None else (who_attends, attention_odds, patterns, individual_attention)
@@ -49,7 +49,7 @@ def makers_of(model: "HierarchicalLogit | MultinomialLogit", settings: Settings)
 
 
 @finding("attention", "Attribute non-attendance", ON_SCREEN)
-def who_attends(model: "HierarchicalLogit", settings: Settings) -> Finding:
+def who_attends(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """The part of the people who attend to each attribute."""
     found = model.attention(settings.ci)
     named, interval = [], interval_name(settings.ci)
@@ -99,7 +99,7 @@ def _by_scale(model: "HierarchicalLogit", table: "pandas.DataFrame") -> Text:
 
 
 @finding("attention_odds", "Predictors of attribute attendance", ON_SCREEN)
-def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | None:
+def attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding | None:
     """How columns of people change the odds of attending."""
     table, interval = model.attention(settings.ci).odds, interval_name(settings.ci)
     if table is None:
@@ -117,19 +117,19 @@ def attention_odds(model: "HierarchicalLogit", settings: Settings) -> Finding | 
 
 
 @finding("attention_patterns", "Attendance patterns", FULL)
-def patterns(model: "HierarchicalLogit", settings: Settings) -> Finding:
+def patterns(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """The parts of the respondents who attend to just these attributes."""
     return Finding(title=ENGLISH["attention.patterns"], table=model.attention(settings.ci).patterns)
 
 
 @finding("individual_attention", "Individual attribute attendance", FILE)
-def individual_attention(model: "HierarchicalLogit", settings: Settings) -> Finding:
+def individual_attention(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """The probability that each respondent attends to each attribute."""
     return Finding(table=model.attention(settings.ci).people)
 
 
 @finding("population", "Population coefficients and heterogeneity")
-def population(model: "HierarchicalLogit", settings: Settings) -> Finding:
+def population(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """Means and standard deviations of the tastes in the population."""
     table = model.population(settings.ci)
     title: Text = ENGLISH["logit.population" if model._attention is None else "attention.population"]
@@ -155,7 +155,7 @@ def _felt(model: "HierarchicalLogit") -> tuple[Text, ...]:
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)
-def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
+def quantities(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """What `convergence` judges; in files also means and standard deviations of tastes, and effects of covariates."""
     import pandas as pd
 
@@ -165,7 +165,7 @@ def quantities(model: "HierarchicalLogit", settings: Settings) -> Finding:
 
 
 @finding("individuals", "Individual coefficients", FULL)
-def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
+def individuals(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """The posterior mean of the tastes of each respondent."""
     table, price = model.individual_.rename_axis("respondent"), model._money()
     money = None if price is None else str(phrase(ENGLISH, "logit.individuals.money", price=price))
@@ -173,7 +173,7 @@ def individuals(model: "HierarchicalLogit", settings: Settings) -> Finding:
 
 
 @finding("check", "Model check", FULL, chapter=MISSES)
-def no_check(model: "MultinomialLogit", settings: Settings) -> Finding:
+def no_check(model: "MultinomialLogit", settings: AnswerSettings) -> Finding:
     """Why an estimate is not checked."""
     return Finding(ENGLISH["logit.no_check"], notes=(ENGLISH["logit.compare"],))
 

@@ -11,7 +11,7 @@ from thali._inference.warn import is_quiet
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling
-from thali._people.columns import Covariates, covariates_of
+from thali._people.columns import RespondentCovariates, covariates_of
 from thali._people.segments import HasSegments, spaced_draws
 from thali._posterior.interval import INTERVAL
 from thali._posterior.store import tree_of
@@ -27,7 +27,7 @@ from .attention import AttentionTables, attention_of, attention_tables, owning
 from .hierarchical_draws import (
     BITS_IN_FILES,
     MAX_EXACT,
-    Population,
+    TasteDistribution,
     TasteScale,
     chooser_of,
     ends_of_probabilities,
@@ -37,7 +37,7 @@ from .hierarchical_draws import (
     rates_of,
     taste_scale,
 )
-from .hierarchical_fit import SCALE, SCALE_WITH_ATTENTION, Parts, sample_tastes, sampling_of
+from .hierarchical_fit import SCALE, SCALE_WITH_ATTENTION, FitArguments, sample_tastes, sampling_of
 from .money import MONEY, PREFERENCE, SPACES, price_of_space, refuse_rising, refuse_without_price
 
 if TYPE_CHECKING:
@@ -159,9 +159,9 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     scheme_: "Scheme"
     _coding_: "Coding"
     _scale_: TasteScale
-    _covariates_: "Covariates"
+    _covariates_: "RespondentCovariates"
     _respondents_: tuple[str, ...]
-    _looking_: "Covariates | None" = None
+    _looking_: "RespondentCovariates | None" = None
     _new_people_: np.random.SeedSequence
 
     def __init__(
@@ -277,7 +277,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
             found["posterior_"] = tree_of(kept, tree.attrs)
         return found
 
-    def _checked(self, data: Any) -> "tuple[ChoiceExperiment, Parts]":
+    def _checked(self, data: Any) -> "tuple[ChoiceExperiment, FitArguments]":
         data = experiment(data, self.constants)
         coding = self._coding_of(data)
         refuse_many_levels(data, coding.linear)
@@ -289,7 +289,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return sampling_of(source, run, self._parts(source))
 
-    def _parts(self, data: "ChoiceExperiment") -> "Parts":
+    def _parts(self, data: "ChoiceExperiment") -> "FitArguments":
         """What the arguments say of these data."""
         coding = self._coding_of(data)
         signs, price = directions_of("signs", self.signs, data), self._price(data, coding)
@@ -298,7 +298,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
             refuse_without_price(price, signs, attention.names)
         scale = taste_scale(coding, data, signs, price)
         covariates = covariates_of(self.by, data.people, data.n_respondents)
-        return Parts(coding, scale, covariates, attention, self._prior(len(coding.names)))
+        return FitArguments(coding, scale, covariates, attention, self._prior(len(coding.names)))
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
         data = experiment(data, self.constants)
@@ -321,7 +321,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         return price_of_space(data, coding) if one_of("space", self.space, SPACES) == MONEY else None
 
     def _prior(self, p: int) -> Any:
-        from .hierarchical_sweep import Prior
+        from .hierarchical_sweep import TastePrior
 
         sd = positive("mean_sd", self.mean_sd, "the prior standard deviation of a mean taste")
         size = Argument("prior_scale", passed="scale")
@@ -329,7 +329,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         df = p + 3.0 if self.df is None else positive("df", self.df, "the degrees of freedom")
         if df < p + 2:
             raise ArgumentError(f"`df` must be >= {p + 2} for {p} coefficients; got {self.df!r}.")
-        return Prior(df, scale, sd)
+        return TastePrior(df, scale, sd)
 
     def _prior_scale(self) -> float:
         """V: what was given, or the default."""
@@ -567,8 +567,8 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         """The coefficient of the price of a fit in willingness-to-pay space."""
         return None if self._scale_.price < 0 else self._coding_.names[self._scale_.price]
 
-    def _population(self) -> "Population":
+    def _population(self) -> "TasteDistribution":
         posterior = self._view.draws
         names = [] if self._attention is None else [str(name) for name in posterior["attribute"].values]
         attention = owning(names, self.scheme_.names, self._coding_)._replace(people=self._looking_)
-        return Population(posterior, self._scale_, self._covariates_, attention)
+        return TasteDistribution(posterior, self._scale_, self._covariates_, attention)

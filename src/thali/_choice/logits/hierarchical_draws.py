@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._people.columns import Covariates
+    from thali._people.columns import RespondentCovariates
 
-    from .hierarchical_sweep import Chain, Problem
+    from .hierarchical_sweep import TasteChain, TasteProblem
 
 
 # How tastes come from numbers that are normally distributed among people ----------------------------------------------
@@ -131,7 +131,7 @@ def _order_of_numbers(attribute: str, numbers: np.ndarray, levels: tuple[str, ..
     return int(ways[0]) if len(ways) else 1
 
 
-class Population:
+class TasteDistribution:
     r"""The distribution of tastes among people in every draw.
 
     .. math:: b = C f(\beta), \qquad \beta \sim N(\mu + \Gamma^T z, \Sigma)
@@ -145,7 +145,7 @@ class Population:
     attention: Attention
 
     def __init__(
-        self, posterior: "xarray.Dataset", scale: TasteScale, covariates: "Covariates", attention: Attention
+        self, posterior: "xarray.Dataset", scale: TasteScale, covariates: "RespondentCovariates", attention: Attention
     ) -> None:
         p = len(scale.names)
         self.scale, self.people, self.attention = scale, len(covariates.matrix), attention
@@ -214,11 +214,11 @@ _NOTES = {
 
 
 def to_datatree(
-    chains: Sequence["Chain"],
+    chains: Sequence["TasteChain"],
     respondents: Sequence[str],
     names: Sequence[str],
     scale: "TasteScale",
-    covariates: "Covariates",
+    covariates: "RespondentCovariates",
     attention: Attention,
     attrs: dict[Any, Any],
 ) -> "xarray.DataTree":
@@ -265,7 +265,7 @@ def observed_group(chosen: np.ndarray) -> "xarray.Dataset":
     return xr.Dataset({"chosen": ("task", np.asarray(chosen, np.int64), words)})
 
 
-def _log_chosen(problem: "Problem", beta: np.ndarray) -> np.ndarray:
+def _log_chosen(problem: "TasteProblem", beta: np.ndarray) -> np.ndarray:
     """ln P of every choice given the person's tastes, shape (chains, draws, tasks)."""
     found = np.empty((*beta.shape[:2], len(problem.chosen_row)))
     for person, (first, end) in enumerate(pairwise(problem.first_task)):
@@ -278,7 +278,9 @@ def _log_chosen(problem: "Problem", beta: np.ndarray) -> np.ndarray:
     return found
 
 
-def _log_prior(problem: "Problem", mean: np.ndarray, covariance: np.ndarray, beta: np.ndarray) -> dict[str, np.ndarray]:
+def _log_prior(
+    problem: "TasteProblem", mean: np.ndarray, covariance: np.ndarray, beta: np.ndarray
+) -> dict[str, np.ndarray]:
     """Log densities of M, of the inverse Wishart distribution, and of N(M^T z_n, Sigma) summed over people."""
     from scipy.special import gammaln
 
@@ -313,7 +315,7 @@ def draws_group(
     respondents: Sequence[str],
     names: Sequence[str],
     scale: "TasteScale",
-    covariates: "Covariates",
+    covariates: "RespondentCovariates",
     attention: Attention,
 ) -> "xarray.Dataset":
     """Draws (chain, draw, ...) of the numbers of chains as a group of a tree, in the units of the attributes."""
@@ -413,7 +415,7 @@ def felt_prior(posterior: "xarray.Dataset", scale: TasteScale, df: float, size: 
     return (felt - felt.mean()) @ (logs - logs.mean(axis=0)) / max(len(felt) - 1, 1)
 
 
-def close_to_zero(posterior: "xarray.Dataset", population: "Population") -> list[str]:
+def close_to_zero(posterior: "xarray.Dataset", population: "TasteDistribution") -> list[str]:
     """Attributes whose tastes are not well away from 0 among those who attend: no mean of two standard deviations."""
     scale, attention = population.scale, population.attention
     variances = np.diagonal(posterior["covariance"].values, axis1=2, axis2=3)
@@ -424,7 +426,7 @@ def close_to_zero(posterior: "xarray.Dataset", population: "Population") -> list
 
 def mean_probabilities(
     posterior: "xarray.Dataset",
-    population: "Population",
+    population: "TasteDistribution",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
@@ -445,7 +447,7 @@ def mean_probabilities(
 
 def errors_of_probabilities(
     posterior: "xarray.Dataset",
-    population: "Population",
+    population: "TasteDistribution",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
@@ -464,7 +466,7 @@ def errors_of_probabilities(
 
 def ends_of_probabilities(
     posterior: "xarray.Dataset",
-    population: "Population",
+    population: "TasteDistribution",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
@@ -480,7 +482,7 @@ def ends_of_probabilities(
 
 def _blocks(
     posterior: "xarray.Dataset",
-    population: "Population",
+    population: "TasteDistribution",
     matrix: np.ndarray,
     task_of_row: np.ndarray,
     respondent_of_row: np.ndarray,
@@ -500,7 +502,7 @@ def _blocks(
             yield own[rows], probabilities(matrix[own[rows]] @ tastes.T, number[rows])
 
 
-def new_people(population: "Population", random_seed: Any) -> np.ndarray:
+def new_people(population: "TasteDistribution", random_seed: Any) -> np.ndarray:
     """Tastes of people drawn from the population of each draw, shape (NEW_PEOPLE x draws, p)."""
     rng, draws, p = np.random.default_rng(root(random_seed)), population.draws, len(population.scale.names)
     noise = rng.normal(size=(NEW_PEOPLE, draws, p))
@@ -566,7 +568,7 @@ def chooser_of(
     coding: "Coding",
     data: "ChoiceExperiment",
     posterior: "xarray.Dataset",
-    of_new: "Population",
+    of_new: "TasteDistribution",
     directions: np.ndarray,
 ) -> LogitChooser:
     """The people of the data; of many people in many draws, with fewer draws."""

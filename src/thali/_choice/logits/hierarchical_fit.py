@@ -10,7 +10,7 @@ from thali._inference.chains import FIRST_DRAWS, Run
 from thali._model.bound import bounded
 from thali._model.prior_sample import PriorSample, predictive_group
 from thali._model.sampling import Sampling
-from thali._people.columns import Covariates
+from thali._people.columns import RespondentCovariates
 from thali._posterior.view import PosteriorTree
 
 from ..coding import Coding
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from thali._data.experiments import ChoiceExperiment
 
-    from .hierarchical_sweep import Chain, Prior
+    from .hierarchical_sweep import TasteChain, TastePrior
 
 SCALE, SCALE_WITH_ATTENTION = 1.0, 0.2  # V: wide tastes leave little to tell of who ignores
 THIN, THIN_WITH_ATTENTION = 2, 4  # sweeps a draw: shares of who ignores what mix more slowly than tastes
@@ -33,23 +33,23 @@ _A_PERSON, _A_PAIR, _A_CELL = 1.5e-6, 3e-9, 1.4e-8  # seconds of a sweep a perso
 _A_LOOK = 2e-8  # and a row and attribute that may be ignored
 
 
-class Parts(NamedTuple):
+class FitArguments(NamedTuple):
     """What the arguments of a model say of its data."""
 
     coding: Coding
     scale: TasteScale
-    covariates: Covariates
+    covariates: RespondentCovariates
     attention: Attention
-    prior: "Prior"
+    prior: "TastePrior"
 
 
-def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[Any]:
+def sampling_of(source: "ChoiceExperiment", run: Run, parts: FitArguments) -> Sampling[Any]:
     """What a fit runs, and what it makes of the draws."""
     import xarray as xr
 
     from thali._inference.seeds import root, streams
 
-    from .hierarchical_sweep import Chain, problem_of
+    from .hierarchical_sweep import TasteChain, problem_of
 
     coding, scale, covariates, attention, prior = parts
     people, columns = len(source.respondents), len(coding.names)
@@ -73,19 +73,20 @@ def sampling_of(source: "ChoiceExperiment", run: Run, parts: Parts) -> Sampling[
         people = covariates.matrix, attention.owned, scale.price, looking
         return problem_of(scaled, source.first_task, prior, scale.sign, *people)
 
-    def chains(draws: int, seed: np.random.SeedSequence) -> "list[Chain]":
+    def chains(draws: int, seed: np.random.SeedSequence) -> "list[TasteChain]":
         return [
-            Chain(problem(), rng, draws, run.tune * thin, thin) for rng in streams(root(seed).spawn(2)[0], run.chains)
+            TasteChain(problem(), rng, draws, run.tune * thin, thin)
+            for rng in streams(root(seed).spawn(2)[0], run.chains)
         ]
 
-    def tree(chains: "Sequence[Chain]") -> "xarray.DataTree":
+    def tree(chains: "Sequence[TasteChain]") -> "xarray.DataTree":
         attrs = {"thin": thin, "tuning_steps": run.tune * thin}
         found = to_datatree(chains, source.respondents, coding.names, scale, covariates, attention, attrs)
         posterior = found["posterior"].to_dataset()
         found["posterior"] = xr.DataTree(posterior.assign(reported(posterior["beta"].values, source, coding)))
         return found
 
-    def found(tree: "xarray.DataTree", chains: "Sequence[Chain]", seed: np.random.SeedSequence) -> dict[str, Any]:
+    def found(tree: "xarray.DataTree", chains: "Sequence[TasteChain]", seed: np.random.SeedSequence) -> dict[str, Any]:
         kept = {"scheme_": source.scheme, "_coding_": coding, "_scale_": scale, "_covariates_": covariates}
         kept |= {"_respondents_": source.respondents, "_looking_": attention.people}
         return {"_new_people_": root(seed).spawn(2)[1], **kept, **_means(tree, scale, attention)}
@@ -135,7 +136,7 @@ def _means(tree: "xarray.DataTree", scale: "TasteScale", attention: Attention) -
 # Draws from the prior of the hierarchical logit, and choices simulated at each of them --------------------------------
 
 
-def sample_tastes(parts: Parts, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]) -> PriorSample:
+def sample_tastes(parts: FitArguments, data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]) -> PriorSample:
     """The population, everybody's tastes, and a choice in each task."""
     from scipy.stats import invwishart
 

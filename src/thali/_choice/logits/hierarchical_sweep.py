@@ -26,7 +26,7 @@ import numpy as np
 from thali._compile.jit import allocating, scalar
 from thali._inference.chains import FixedChain
 
-from ..logit import Tasks, ascend
+from ..logit import EncodedTasks, ascend
 from .hierarchical_attention import attend, draw_rates, write_heeded
 from .hierarchical_moves import (
     add_curvature,
@@ -45,7 +45,7 @@ _DECAY = 0.6  # of the gains of step adaptation
 _EVALUATIONS = 8  # of the curvature, over which it is averaged
 
 
-class Problem(NamedTuple):
+class TasteProblem(NamedTuple):
     """Data and prior, which never change while a chain runs."""
 
     matrix: np.ndarray  # (rows, p)
@@ -64,7 +64,7 @@ class Problem(NamedTuple):
     odds_root: np.ndarray  # (r, r): C, where C C^T is the metric of the moves of their effects
 
 
-class State(NamedTuple):
+class TasteState(NamedTuple):
     """The state of a chain."""
 
     beta: np.ndarray  # (N, p)
@@ -86,7 +86,7 @@ class State(NamedTuple):
     effect: np.ndarray  # (r - 1, K) gamma
 
 
-class Space(NamedTuple):
+class TasteWorkspace(NamedTuple):
     """Work space of a chain."""
 
     matrix: np.ndarray  # (p, p)
@@ -113,7 +113,7 @@ class Space(NamedTuple):
     odds_push: np.ndarray  # (r,)
 
 
-class Draws(NamedTuple):
+class TasteDraws(NamedTuple):
     """Room for the draws of a chain."""
 
     mean: np.ndarray  # (draws, q, p)
@@ -233,7 +233,7 @@ _MIN_TASTE = 0.1  # pooled taste whose sign is the wrong one
 _LOG_SD = 2.0  # prior standard deviation of the mean logarithm of a taste that has a sign
 
 
-class Prior(NamedTuple):
+class TastePrior(NamedTuple):
     """M_rk ~ N(0, mean_sd^2), or N(0, 2^2) of a taste that has a sign; Sigma ~ inverse Wishart(df, df scale I)."""
 
     df: float
@@ -246,15 +246,15 @@ class Prior(NamedTuple):
 
 
 def problem_of(
-    tasks: Tasks,
+    tasks: EncodedTasks,
     first_task: np.ndarray,
-    prior: Prior,
+    prior: TastePrior,
     sign: np.ndarray | None = None,
     covariates: np.ndarray | None = None,
     owned: np.ndarray | None = None,
     price: int = -1,
     looking: np.ndarray | None = None,
-) -> Problem:
+) -> TasteProblem:
     """Data and prior as the sweeps read them.
 
     None: of `sign` (p,) any, of `covariates` (N, q) and `looking` (N, r) 1 alone, of `owned` (K, p) nobody ignores
@@ -270,7 +270,7 @@ def problem_of(
         amounts[price] = pooled[price]
         pooled = amounts
     pooled = np.where(sign == 0.0, pooled, np.log(np.maximum(sign * pooled, _MIN_TASTE)))
-    return Problem(
+    return TasteProblem(
         np.array(tasks.matrix, float, order="C"),
         np.array(first_task, np.int64),
         np.array(tasks.first_row, np.int64),
@@ -288,7 +288,7 @@ def problem_of(
     )
 
 
-def start_of(problem: Problem, rng: np.random.Generator) -> State:
+def start_of(problem: TasteProblem, rng: np.random.Generator) -> TasteState:
     """Starting values: everybody near the pooled tastes, at a different distance in every chain."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
@@ -297,7 +297,7 @@ def start_of(problem: Problem, rng: np.random.Generator) -> State:
     mean = np.zeros((q, p))
     mean[0] = beta.mean(axis=0)
     rate = rng.random(len(problem.owned))
-    return State(
+    return TasteState(
         beta=beta,
         log_likelihood=np.zeros(people),
         slope=np.zeros((people, p)),
@@ -318,11 +318,11 @@ def start_of(problem: Problem, rng: np.random.Generator) -> State:
     )
 
 
-def space_of(problem: Problem) -> Space:
+def space_of(problem: TasteProblem) -> TasteWorkspace:
     """Work space of a chain."""
     people, p = len(problem.first_task) - 1, problem.matrix.shape[1]
     q = problem.covariates.shape[1]
-    return Space(
+    return TasteWorkspace(
         matrix=np.zeros((p, p)),
         factor=np.zeros((p, p)),
         bartlett=np.zeros((p, p)),
@@ -348,25 +348,25 @@ def space_of(problem: Problem) -> Space:
     )
 
 
-class Chain(FixedChain):
+class TasteChain(FixedChain):
     """One chain: its state, its record, and how far it is."""
 
-    problem: "Problem"
-    state: "State"
-    record: "Draws"
+    problem: "TasteProblem"
+    state: "TasteState"
+    record: "TasteDraws"
     rng: np.random.Generator
-    space: Space
+    space: TasteWorkspace
     tune: int
     total: int
 
-    def __init__(self, problem: Problem, rng: np.random.Generator, draws: int, tune: int, thin: int) -> None:
+    def __init__(self, problem: TasteProblem, rng: np.random.Generator, draws: int, tune: int, thin: int) -> None:
         """`tune` counts sweeps."""
         self.problem, self.rng = problem, rng
         self.state, self.space = start_of(problem, rng), space_of(problem)
         super().__init__(draws, 0, thin)
         self.tune, self.total = tune, tune + draws * thin
         people, p = self.state.beta.shape
-        self.record = Draws(
+        self.record = TasteDraws(
             mean=np.zeros((draws, problem.covariates.shape[1], p)),
             covariance=np.zeros((draws, p, p)),
             beta=np.zeros((draws, people, p)),

@@ -16,14 +16,14 @@ _CERTAIN = 0.99  # probability of Student's t beyond which a gain counts
 _LEAST_GAIN, _LEAST_DRAWS = 1.0, 5  # nats, and draws of a quarter
 
 
-class Climb(NamedTuple):
+class LikelihoodGain(NamedTuple):
     """How much the mean log-likelihood of the last quarter of the draws exceeds that of the third."""
 
     gain: float
     error: float  # standard error over chains
 
 
-def climb_of(posterior: PosteriorTree) -> Climb | None:
+def climb_of(posterior: PosteriorTree) -> LikelihoodGain | None:
     """Return the gain of chains that still climb towards the posterior; None for others."""
     from scipy.special import stdtrit
 
@@ -32,7 +32,7 @@ def climb_of(posterior: PosteriorTree) -> Climb | None:
     if chains < 2 or quarter < _LEAST_DRAWS:
         return None
     gains = values[:, -quarter:].mean(axis=1) - values[:, -2 * quarter : -quarter].mean(axis=1)
-    climb = Climb(float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(chains))
+    climb = LikelihoodGain(float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(chains))
     return climb if climb.gain > max(_LEAST_GAIN, stdtrit(chains - 1, _CERTAIN) * climb.error) else None
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 from thali._model.common_findings import asked, convergence, data, levels, methods, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.wording import listed, phrase
 
 from ..answers.english import ENGLISH
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 _LONGEST = 100  # letters of the name of a class in a line
 
 
-def makers_of(model: "ProductClasses", settings: Settings) -> tuple[Maker, ...]:
+def makers_of(model: "ProductClasses", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings."""
     answers, segments = answers_of(settings)
     return (asked(lambda model: ENGLISH["classes.asked"]), *answers, classes, evidence, *segments, *_LAST)
 
 
 @finding("classes", "Product classes", ON_SCREEN)
-def classes(model: "ProductClasses", settings: Settings) -> Finding:
+def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
     """The classes of products of which most chains say the same, the most important first."""
     table = model.classes(**settings.given("similar"))
     if not len(table):
@@ -63,7 +63,7 @@ def _to_read(table: Any) -> Any:
 
 
 @finding("evidence", "Log evidence", chapter=STATISTICS)
-def evidence(model: "ProductClasses", settings: Settings) -> Finding | None:
+def evidence(model: "ProductClasses", settings: AnswerSettings) -> Finding | None:
     """The log evidence, where it was computed, and what the run has to say."""
     if not math.isfinite(model.log_evidence_):
         return Finding(notes=tuple(model.messages_)) if model.messages_ else None

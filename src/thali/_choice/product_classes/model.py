@@ -55,14 +55,14 @@ from .arguments import (
 )
 from .convergence import climb_of, parameters_fact, remarks_on
 from .engines.path import USABLE
-from .reports.methods import Reports
+from .reports.methods import ProductClassReports
 from .spec import PRODUCT_CLASSES
 
 if TYPE_CHECKING:
     import xarray
 
     from thali._data.experiments import ChoiceExperiment
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
 
     from .particles import Particles
 
@@ -179,7 +179,7 @@ def particles_forecast(data: "ChoiceExperiment", run: Run, sweeps_per_step: int)
 ENGINES: dict[str, MarkovChains | SequentialMonteCarlo] = {"mcmc": MarkovChains(), "smc": SequentialMonteCarlo()}
 
 
-class ProductClasses(Reports, RunByChains):
+class ProductClasses(ProductClassReports, RunByChains):
     r"""Infer which classes of products people care about, and predict what they choose.
 
     A class is a set of products, such as "price <= 150 & zoom = yes". Person n in task t gives product x the utility
@@ -243,7 +243,7 @@ class ProductClasses(Reports, RunByChains):
     messages_: list[str]
     interrupted_: bool
     _draws_: "Particles"
-    _design_: "Design"
+    _design_: "ExperimentDesign"
 
     def __init__(
         self,

@@ -4,13 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.experiments.design import Design
+from thali._data.experiments.design import ExperimentDesign
 from thali._posterior.view import PosteriorTree
 
 if TYPE_CHECKING:
     import xarray
 
-    from .engines.fit import Fit
+    from .engines.fit import EngineResult
     from .particles import Particles
 
 _DESCRIPTIONS = {
@@ -39,7 +39,7 @@ def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
 
 
 def to_datatree(
-    fit: "Fit", design: Design, attrs: dict[Any, Any], cores: int | None, known: dict[bytes, Any]
+    fit: "EngineResult", design: ExperimentDesign, attrs: dict[Any, Any], cores: int | None, known: dict[bytes, Any]
 ) -> "xarray.DataTree":
     """Return the posterior tree of a fit; `known` is what was found of draws before, and receives what is new."""
     from thali._posterior.store import origin, tree_of
@@ -72,7 +72,7 @@ def draws_group(draws: "Particles") -> "xarray.Dataset":
     return group
 
 
-def _stats(fit: "Fit", difference: float) -> "xarray.Dataset":
+def _stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
     """The evidence, the quantities of each step, and how much predictions of another run would differ."""
     import xarray as xr
 

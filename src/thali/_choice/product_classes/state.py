@@ -24,7 +24,7 @@ MANY_PEOPLE = 30  # from here on classes have many owners, who seldom accept a c
 FEW_PROPOSALS, MANY_PROPOSALS = (3, 0), (6, 6)
 
 
-class Tasks(NamedTuple):
+class ComparedProducts(NamedTuple):
     """The products of every task, the chosen one first; a comparison is one of the others."""
 
     first_task: np.ndarray  # (N + 1,)
@@ -33,14 +33,14 @@ class Tasks(NamedTuple):
     of_comparison: np.ndarray  # (rows - tasks,) task of a comparison, counted from the first of the person
 
 
-class Problem(NamedTuple):
+class ClassProblem(NamedTuple):
     """Inside, levels of an attribute with an order run from worst to best.
 
     Every attribute has one bit a level and one more, set in products that lack it and in classes where it is inactive:
     a product belongs to a class if all its bits are set in the class.
     """
 
-    tasks: Tasks
+    tasks: ComparedProducts
     n_levels: np.ndarray  # (L,)
     first_bit: np.ndarray  # (L + 1,)
     direction: np.ndarray  # (L,) 0 free, 1 increasing, -1 decreasing in the natural order of the data
@@ -61,7 +61,7 @@ class Problem(NamedTuple):
         return len(self.tasks.first_row) - 1
 
 
-class Target(NamedTuple):
+class PosteriorTarget(NamedTuple):
     """Which posterior: every task with its own share of choices made at random."""
 
     delta: np.ndarray  # (tasks,) lapse in [0, 1]; 1 = the task is not in the model yet
@@ -73,7 +73,7 @@ def problem_of(
     monotone: Mapping[str, str] | None = None,
     alpha: float | None = None,
     beta: float = 1.0,
-) -> Problem:
+) -> ClassProblem:
     """The arrays that the sampler reads."""
     n_levels = np.array([len(data.levels[name]) for name in data.attributes], np.int64)
     words = monotone or {}
@@ -87,8 +87,8 @@ def problem_of(
     first_task = np.array(data.first_task, np.int64)
     of_person = np.arange(n_tasks) - np.repeat(first_task[:-1], np.diff(first_task))
     bits = product_bits(np.asarray(data.products), n_levels, direction)
-    return Problem(
-        tasks=Tasks(
+    return ClassProblem(
+        tasks=ComparedProducts(
             first_task=first_task,
             first_row=first_row,
             rows=np.ascontiguousarray(bits[np.asarray(data.row_product)[order]]),
@@ -109,9 +109,9 @@ def problem_of(
     )
 
 
-def target_of(problem: Problem, delta: Any = 0.0) -> Target:
+def target_of(problem: ClassProblem, delta: Any = 0.0) -> PosteriorTarget:
     """A target with the same lapse in all tasks, or with those given task by task."""
-    return Target(np.array(np.broadcast_to(delta, problem.n_tasks), float), np.zeros(1, np.bool_))
+    return PosteriorTarget(np.array(np.broadcast_to(delta, problem.n_tasks), float), np.zeros(1, np.bool_))
 
 
 def product_bits(products: np.ndarray, n_levels: np.ndarray, direction: np.ndarray) -> np.ndarray:
@@ -163,7 +163,7 @@ class Features(NamedTuple):
     difference: np.ndarray  # (slots, C) int8, chosen product in the class minus the other in the class
 
 
-class State(NamedTuple):
+class ClassState(NamedTuple):
     """Classes, the features that people own, and the parameters of their values."""
 
     real: np.ndarray  # (3,) a, sigma, alpha
@@ -175,7 +175,7 @@ class State(NamedTuple):
     counts: np.ndarray  # (moves, 2) tried, accepted
 
 
-class Sums(NamedTuple):
+class UtilitySums(NamedTuple):
     """Differences of utility: row 0 with all features of a person, row 1 without some; row 2 + j of the j-th owner of a
     class, or of the features that follow the j-th of a person."""
 
@@ -208,7 +208,7 @@ class Work(NamedTuple):
     mine: np.ndarray  # (classes,)
     owned: np.ndarray  # (classes,)
     bits: np.ndarray  # (1, words)
-    sums: Sums
+    sums: UtilitySums
     bounds: Bounds
     difference: np.ndarray  # (N + 1, C) int8; row 0 of a class not owned, row 1 + j of the j-th owner
     separates: np.ndarray  # (N + 1, T) int8
@@ -218,12 +218,12 @@ class Work(NamedTuple):
     kept: Backup
 
 
-def empty_state(problem: Problem, classes: int = 32, slots: int | None = None) -> State:
+def empty_state(problem: ClassProblem, classes: int = 32, slots: int | None = None) -> ClassState:
     """Nobody owns anything; a and sigma are 2 and .6, alpha as given or 1."""
     people, tasks, comparisons = sizes(problem)
     slots = 8 * people + 2 * classes if slots is None else slots
     alpha = problem.prior[0]
-    return State(
+    return ClassState(
         real=np.array([*START, 1.0 if np.isnan(alpha) else alpha]),
         whole=np.array([0, 0, -1, 0, 0, 0, 0, -1], np.int64),
         bits=np.zeros((classes, problem.tasks.rows.shape[1]), np.int64),
@@ -243,7 +243,7 @@ def empty_state(problem: Problem, classes: int = 32, slots: int | None = None) -
     )
 
 
-def workspace(problem: Problem, state: State) -> Work:
+def workspace(problem: ClassProblem, state: ClassState) -> Work:
     """Work space for one thread; states with more classes or slots than this one need a larger one."""
     people, tasks, comparisons = sizes(problem)
     classes = len(state.classes)
@@ -253,7 +253,7 @@ def workspace(problem: Problem, state: State) -> Work:
         mine=np.zeros(classes, np.int64),
         owned=np.zeros(classes, np.int64),
         bits=np.zeros((1, problem.tasks.rows.shape[1]), np.int64),
-        sums=Sums(np.zeros((rows, comparisons)), np.zeros((rows, comparisons), np.int64)),
+        sums=UtilitySums(np.zeros((rows, comparisons)), np.zeros((rows, comparisons), np.int64)),
         bounds=Bounds(np.zeros(tasks, np.int64), np.zeros(tasks), np.zeros(tasks), np.zeros(tasks, np.int64)),
         difference=np.zeros((people + 1, comparisons), np.int8),
         separates=np.zeros((people + 1, tasks), np.int8),
@@ -264,14 +264,14 @@ def workspace(problem: Problem, state: State) -> Work:
     )
 
 
-def sizes(problem: Problem) -> tuple[int, int, int]:
+def sizes(problem: ClassProblem) -> tuple[int, int, int]:
     """People, most tasks of a person, most comparisons of a person."""
     tasks = np.diff(problem.tasks.first_task)
     rows = np.diff(problem.tasks.first_row[problem.tasks.first_task])
     return len(tasks), int(tasks.max(initial=1)), int((rows - tasks).max(initial=1))
 
 
-def grown(state: State) -> State:
+def grown(state: ClassState) -> ClassState:
     """The same state with twice the room."""
 
     def twice(array: Any) -> np.ndarray:
@@ -282,10 +282,10 @@ def grown(state: State) -> State:
     return state._replace(bits=twice(state.bits), classes=twice(state.classes), features=features)
 
 
-def copy_state(state: State) -> State:
+def copy_state(state: ClassState) -> ClassState:
     """Return a copy that shares nothing with the state."""
-    arrays = {name: getattr(state, name).copy() for name in State._fields if name != "features"}
-    return State(features=Features(*(array.copy() for array in state.features)), **arrays)
+    arrays = {name: getattr(state, name).copy() for name in ClassState._fields if name != "features"}
+    return ClassState(features=Features(*(array.copy() for array in state.features)), **arrays)
 
 
 # Allocation of features: slots are taken and freed, in the lists of their class and of their owner --------------------

@@ -27,9 +27,9 @@ from .state import (
     SWEEPS,
     VISITED,
     A,
-    Problem,
-    State,
-    Target,
+    ClassProblem,
+    ClassState,
+    PosteriorTarget,
     Work,
     empty_state,
     grown,
@@ -150,7 +150,9 @@ def extend_to(rng: Any, problem: Any, state: Any, people: Any) -> Any:
     return let_come(rng, problem, state, people)
 
 
-def draw_state(rng: Any, problem: Problem, *, people: int | None = None, shapes_from_prior: bool = False) -> State:
+def draw_state(
+    rng: Any, problem: ClassProblem, *, people: int | None = None, shapes_from_prior: bool = False
+) -> ClassState:
     """A state from the prior with this many people, all of them by default."""
     state = empty_state(problem)
     clear_state(rng, problem, state, shapes_from_prior)
@@ -159,7 +161,9 @@ def draw_state(rng: Any, problem: Problem, *, people: int | None = None, shapes_
     return state
 
 
-def sweep(rng: Any, problem: Problem, target: Target, state: State, work: Work, sweeps: int) -> tuple[State, Work]:
+def sweep(
+    rng: Any, problem: ClassProblem, target: PosteriorTarget, state: ClassState, work: Work, sweeps: int
+) -> tuple[ClassState, Work]:
     """Run this many sweeps; returns state and work space, enlarged if there was too little room."""
     until = int(state.whole[SWEEPS]) + sweeps
     while not run_sweeps(rng, problem, target, state, work, until):

@@ -13,8 +13,8 @@ import numpy as np
 
 from ..blocks import see, standard_over, sum_over
 from ..input import matrix_of
-from .design import Design, Look, check_transform, look_at
-from .row_sums import Curvature, Rows, State, Statistics, codes_among, distinct_rows, partial_statistics
+from .design import Look, PlackettLuceDesign, check_transform, look_at
+from .row_sums import CovariateRows, Curvature, MapStepInput, Statistics, codes_among, distinct_rows, partial_statistics
 
 
 class Blocks:
@@ -33,13 +33,13 @@ class Blocks:
 
     def statistics(self, A: Any, m: Any) -> Statistics:
         """The fused sums at A (K × p) and m (p)."""
-        return sum_over(_statistics_of, self._held, State(A, m))
+        return sum_over(_statistics_of, self._held, MapStepInput(A, m))
 
     def curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
         """The sums of products that the Hessian needs, for some columns of W."""
-        return sum_over(_curvature_of, self._held, State(A, m), columns)
+        return sum_over(_curvature_of, self._held, MapStepInput(A, m), columns)
 
-    def sample(self, rows: int) -> Rows:
+    def sample(self, rows: int) -> CovariateRows:
         """About that many rows in memory, from every block its share."""
         from dask.base import compute
         from dask.delayed import delayed
@@ -47,14 +47,14 @@ class Blocks:
         shares = [-(-rows * size // self.n_rows) for size in self._rows]
         parts = compute(*(delayed(_sample_of)(block, share) for block, share in zip(self._held, shares, strict=True)))
         W, codes, counts = (np.concatenate([part[i] for part in parts]) for i in range(3))
-        return Rows(W, codes, self.n_classes, counts)
+        return CovariateRows(W, codes, self.n_classes, counts)
 
 
 class Gathered(NamedTuple):
     """The input of a fit to blocks, as the classifier makes it for arrays in memory."""
 
     data: Blocks
-    design: Design
+    design: PlackettLuceDesign
     look: Look
     classes: np.ndarray
     class_counts: np.ndarray
@@ -70,30 +70,30 @@ def gather(X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool
     seen = see(X, y, sample_weight, model)
     names = [f"x{j}" for j in range(X.shape[1])]
     standard = standard_over(seen, names) if standardize and transform is not None else None
-    design = Design.of_standard(standard, names, transform, seen.first[None])
+    design = PlackettLuceDesign.of_standard(standard, names, transform, seen.first[None])
     held = persist(*(delayed(_rows_of)(x, label, design, seen.classes) for x, label in seen.pairs))
     looks = compute(*(delayed(_look_of)(block) for block in held))
     data = Blocks(held, len(seen.classes), len(design.columns), seen.rows)
     return Gathered(data, design, reduce(add, looks), seen.classes, seen.counts, X.shape[1])
 
 
-def _rows_of(x: Any, labels: Any, design: Design, classes: Any) -> Rows:
+def _rows_of(x: Any, labels: Any, design: PlackettLuceDesign, classes: Any) -> CovariateRows:
     W, codes, counts = distinct_rows(design.apply(matrix_of(x)), codes_among(labels, classes))
-    return Rows(W, codes, len(classes), counts, threads=1)
+    return CovariateRows(W, codes, len(classes), counts, threads=1)
 
 
-def _look_of(rows: Rows) -> Look:
+def _look_of(rows: CovariateRows) -> Look:
     return look_at(rows.W, rows.counts)
 
 
-def _statistics_of(rows: Rows, state: State) -> Statistics:
+def _statistics_of(rows: CovariateRows, state: MapStepInput) -> Statistics:
     return partial_statistics(rows.W, rows.codes, state, rows.counts)
 
 
-def _curvature_of(rows: Rows, state: State, columns: Any) -> Curvature:
+def _curvature_of(rows: CovariateRows, state: MapStepInput, columns: Any) -> Curvature:
     return rows.curvature(state.A, state.m, columns)
 
 
-def _sample_of(rows: Rows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _sample_of(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     part = rows.sample(min(size, len(rows.W)))
     return part.W, part.codes, part.counts

@@ -18,7 +18,7 @@ STEP = 4096  # rows at a time, so that no second matrix as large as W is made
 
 
 @dataclass(frozen=True)
-class Design:
+class PlackettLuceDesign:
     """The transformation of covariates into W; stores the scale of the training data.
 
     W = [e^x, e^−x, 1] for "exponential", and e^±(x_a + x_b) of all pairs for "exponential-pairs"; each row is
@@ -39,7 +39,7 @@ class Design:
         transform: Any = "exponential",
         standardize: bool = True,
         counts: Any = None,
-    ) -> "Design":
+    ) -> "PlackettLuceDesign":
         """The design of training data."""
         check_transform(transform)
         standard = None
@@ -48,7 +48,9 @@ class Design:
         return cls.of_standard(standard, names, transform, matrix[:1])
 
     @classmethod
-    def of_standard(cls, standard: Standard | None, names: Sequence[str], transform: Any, one_row: Any) -> "Design":
+    def of_standard(
+        cls, standard: Standard | None, names: Sequence[str], transform: Any, one_row: Any
+    ) -> "PlackettLuceDesign":
         """The design when the scale is known already; a row is needed to see what a callable makes of it."""
         design = cls(tuple(names), transform, standard, ())
         if callable(transform):

@@ -13,8 +13,8 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree
 from thali.errors import DataWarning
 
-from .design import Design
-from .state import Prior
+from .design import PlackettLuceDesign
+from .state import WeightPrior
 
 if TYPE_CHECKING:
     import pandas
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from thali._data.rows import TrainingData
 
-    from .gibbs import Chain, Settings
-    from .state import Prior
+    from .gibbs import GibbsSettings, WeightChain
+    from .state import WeightPrior
 
 MAX_LOGITS = 40  # rows of the training data whose predictions are checked for convergence
 _BLOCK = 2**21  # scores computed at a time
@@ -40,8 +40,8 @@ _NOTES = {"a": "a", "weights": "the relative weights, as a point of the simplex"
 
 
 def to_datatree(
-    chains: Sequence["Chain"],
-    settings: "Settings",
+    chains: Sequence["WeightChain"],
+    settings: "GibbsSettings",
     data: "TrainingData",
     classes: np.ndarray,
     columns: Sequence[str],
@@ -110,7 +110,7 @@ def chosen_rows(rows: int) -> np.ndarray:
     return np.unique(np.linspace(0, rows - 1, MAX_LOGITS).astype(int))
 
 
-def _log_prior(prior: "Prior", a: np.ndarray, log_weights: np.ndarray, count: int) -> dict[str, np.ndarray]:
+def _log_prior(prior: "WeightPrior", a: np.ndarray, log_weights: np.ndarray, count: int) -> dict[str, np.ndarray]:
     """p(a) ∝ 1/a between its ends, and Dirichlet(a, ..., a) of the `count` relative weights."""
     from scipy.special import gammaln
 
@@ -214,7 +214,7 @@ def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndar
 # How much of the weights of Plackett–Luce regression goes with each covariate -----------------------------------------
 
 
-def importances(weights: np.ndarray, design: Design) -> np.ndarray:
+def importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
     """Shares (d,) of the covariates in relative weights (K, p)."""
     if callable(design.transform):
         raise AttributeError(
@@ -310,7 +310,7 @@ class WeightAnswers:
 
 
 def sample_weights(
-    prior: Prior, W: np.ndarray, classes: np.ndarray, columns: Sequence[str], rngs: Sequence[np.random.Generator]
+    prior: WeightPrior, W: np.ndarray, classes: np.ndarray, columns: Sequence[str], rngs: Sequence[np.random.Generator]
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """The shape a and the weights, and a label for every row."""
     with np.errstate(divide="ignore"):

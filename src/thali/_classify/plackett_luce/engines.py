@@ -68,7 +68,7 @@ class Gibbs(Chains):
         return mean_probabilities(*_of_draws(model, matrix))
 
 
-class Climb(Engine):
+class AscentEngine(Engine):
     """A method that climbs, and leaves `weights_` without draws."""
 
     has_prior = True
@@ -78,10 +78,10 @@ class Climb(Engine):
 
     def rows(self, model: "PlackettLuceRegression", data: TrainingData, classes: int) -> Any:
         """The rows in the form that the fit reads: equal ones are one."""
-        from .row_sums import Rows, distinct_rows
+        from .row_sums import CovariateRows, distinct_rows
 
         distinct, codes, counts = distinct_rows(data.matrix, data.codes, data.counts)
-        return Rows(distinct, codes, classes, counts, model.cores)
+        return CovariateRows(distinct, codes, classes, counts, model.cores)
 
     def facts(self, model: "PlackettLuceRegression") -> Facts:
         return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (full data)")
@@ -106,7 +106,7 @@ class Climb(Engine):
         return np.empty((0, model.weights_.size))
 
 
-class Maximum(Climb):
+class MaximumEngine(AscentEngine):
     """The maximum of the posterior for a fixed a."""
 
     def check(self, model: "PlackettLuceRegression") -> None:
@@ -177,7 +177,7 @@ class Maximum(Climb):
         return result
 
 
-class Variational(Climb):
+class Variational(AscentEngine):
     """The variational posterior: `shapes_`, `rates_`, its bound, and its means as `weights_`."""
 
     is_point = False
@@ -248,13 +248,17 @@ class Variational(Climb):
 
 
 A_CELL = 3e-9  # seconds of a sweep for each number of the design and class: `benchmarks/forecast.py`
-ENGINES: dict[str, Gibbs | Maximum | Variational] = {"gibbs": Gibbs(), "map": Maximum(), "variational": Variational()}
+ENGINES: dict[str, Gibbs | MaximumEngine | Variational] = {
+    "gibbs": Gibbs(),
+    "map": MaximumEngine(),
+    "variational": Variational(),
+}
 
 
 def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run", sweep: Any = None) -> Sampling[Any]:
     """What a fit by draws runs; a kernel `sweep` replaces the sweeps that suit the prior."""
     from .draws import to_datatree
-    from .gibbs import Chain, chains_of, settings_of
+    from .gibbs import WeightChain, chains_of, settings_of
     from .state import copies_of
 
     m, n_classes = model, len(model.classes_)
@@ -266,13 +270,13 @@ def sampling_of(model: "PlackettLuceRegression", source: TrainingData, run: "Run
     if sweep is not None:
         settings = replace(settings, sweep=sweep)
 
-    def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
+    def chains(draws: int, seed: np.random.SeedSequence) -> list[WeightChain]:
         return chains_of(replace(settings, draws=draws), W, codes, n_classes, seed)
 
-    def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+    def tree(chains: Sequence[WeightChain]) -> "xarray.DataTree":
         return to_datatree(chains, settings, source, m.classes_, m.columns_)
 
-    def found(tree: "xarray.DataTree", chains: Sequence[Chain], seed: Any) -> dict[str, Any]:
+    def found(tree: "xarray.DataTree", chains: Sequence[WeightChain], seed: Any) -> dict[str, Any]:
         drawn = PosteriorTree(tree).draws
         return {
             "weights_": m._labelled(drawn["weights"].values.mean(axis=(0, 1)), m.columns_),

@@ -25,8 +25,8 @@ from .state import (
     SWEEPS,
     TRIED,
     ClassRows,
-    Prior,
-    State,
+    WeightPrior,
+    WeightState,
     block_dots,
     class_rows,
     empty_draws,
@@ -51,7 +51,7 @@ _TARGET = 0.65  # target acceptance probability
 _TIME, _AVERAGE, _CENTRE, _ERROR, _SEEN, ACCEPTANCE = range(6)  # in Motion.real
 
 
-class Motion(NamedTuple):
+class WeightMotion(NamedTuple):
     """Position, momentum and adaptation; all arrays but the first are (K, p)."""
 
     real: np.ndarray  # (6,) of dual averaging: time, averaged ln step, centre, mean error; draws in mean and spread;
@@ -68,10 +68,10 @@ class Motion(NamedTuple):
     s: np.ndarray  # (p,)
 
 
-def motion_from(state: State) -> Motion:
+def motion_from(state: WeightState) -> WeightMotion:
     shape = state.log_weights.shape
     at = state.log_weights + state.real[LOG_MASS]
-    motion = Motion(
+    motion = WeightMotion(
         real=np.zeros(6),
         at=at,
         force=np.zeros(shape),
@@ -249,10 +249,10 @@ _STARTS = (0.01, 1.0)  # limits of the starting values of chains, where the prio
 
 
 @dataclass(frozen=True)
-class Settings:
+class GibbsSettings:
     """The settings of a run: the prior, the sampler ("exchange" or "hamiltonian") and its length."""
 
-    prior: Prior
+    prior: WeightPrior
     sampler: str
     draws: int
     tune: int
@@ -261,20 +261,20 @@ class Settings:
     sweep: Any = recommended  # of a sampler that follows no trajectories
 
 
-class Chain(RowChain):
+class WeightChain(RowChain):
     """One chain: its state, its record, and how far it is."""
 
     _PARTS = ("state", "motion")
 
     rows: "ClassRows"
-    settings: "Settings"
+    settings: "GibbsSettings"
     rng: np.random.Generator
-    state: State
-    motion: "Motion | tuple[()]"
+    state: WeightState
+    motion: "WeightMotion | tuple[()]"
     record: Any
     total: int
 
-    def __init__(self, settings: Settings, rows: ClassRows, n_classes: int, rng: np.random.Generator) -> None:
+    def __init__(self, settings: GibbsSettings, rows: ClassRows, n_classes: int, rng: np.random.Generator) -> None:
         self.settings, self.rows, self.rng = settings, rows, rng
         self.total = (settings.tune + settings.draws) * settings.thin
         low, high = (min(max(math.log(start), settings.prior.low), settings.prior.high) for start in _STARTS)
@@ -309,17 +309,21 @@ class Chain(RowChain):
             settings.sweep(self.rng, self.rows, settings.prior, self.state, *rest)
 
 
-def chains_of(settings: Settings, W: np.ndarray, codes: np.ndarray, n_classes: int, random_seed: Any) -> list[Chain]:
+def chains_of(
+    settings: GibbsSettings, W: np.ndarray, codes: np.ndarray, n_classes: int, random_seed: Any
+) -> list[WeightChain]:
     r"""Chains that draw from the posterior of the weights and, if it is learned, of their shape.
 
     .. math:: P(Y_i = k) = W_i^T\lambda_k / \sum_l W_i^T\lambda_l, \quad \lambda_{kj} \sim \mathrm{Gamma}(a, b), \quad
               p(a) \propto 1/a \text{ on } a\_range
     """
     rows = class_rows(W, codes, n_classes)
-    return [Chain(settings, rows, n_classes, rng) for rng in streams(random_seed, settings.chains)]
+    return [WeightChain(settings, rows, n_classes, rng) for rng in streams(random_seed, settings.chains)]
 
 
-def settings_of(size: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, chains: int, thin: Any) -> Settings:
+def settings_of(
+    size: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, chains: int, thin: Any
+) -> GibbsSettings:
     """The settings of a run, checked and with their defaults, for W of so many entries."""
     prior = prior_of(a, a_range, b)
     sampler = "hamiltonian" if a is not None and a >= _UNIMODAL else "exchange"
@@ -328,14 +332,14 @@ def settings_of(size: int, a: Any, a_range: Any, b: Any, draws: int, tune: int, 
     draws, tune, chains = integer("draws", draws, 1), integer("tune", tune, 0), integer("chains", chains, 1)
     thin = integer("thin", thin, 1)
     refuse_endless(draws, tune, chains, thin)
-    return Settings(prior, sampler, draws, tune, chains, thin)
+    return GibbsSettings(prior, sampler, draws, tune, chains, thin)
 
 
-def prior_of(a: float | None, a_range: Any, b: float) -> Prior:
+def prior_of(a: float | None, a_range: Any, b: float) -> WeightPrior:
     """The prior, after a check of its parameters."""
     log_b = math.log(positive("b", b, "the rate of the prior on weights"))
     if a is not None:
-        return Prior(log_b, _log_shape("a", a), _log_shape("a", a), False)
+        return WeightPrior(log_b, _log_shape("a", a), _log_shape("a", a), False)
     try:
         low, high = a_range
     except (TypeError, ValueError):
@@ -345,7 +349,7 @@ def prior_of(a: float | None, a_range: Any, b: float) -> Prior:
     low, high = _log_shape("The lower end of a_range", low), _log_shape("The upper end of a_range", high)
     if not low < high:
         raise ArgumentError(Argument("a_range"), f" must have low < high; got {a_range!r}.")
-    return Prior(log_b, low, high, True)
+    return WeightPrior(log_b, low, high, True)
 
 
 def _log_shape(name: str, value: Any) -> float:

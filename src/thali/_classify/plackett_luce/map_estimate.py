@@ -8,7 +8,7 @@ import numpy as np
 from thali._inference.optimise import Slope, Target, first_order, newton
 from thali.errors import ArgumentError, DataError
 
-from .row_sums import Rows, Statistics, distinct_rows, hessian
+from .row_sums import CovariateRows, Statistics, distinct_rows, hessian
 
 # The published rule for a < 1, normalised to total weight one ---------------------------------------------------------
 
@@ -47,7 +47,7 @@ _MIN_GAIN = 1e-4  # gain for which a step is taken, as a share of what it promis
 
 
 @dataclass(frozen=True)
-class Point:
+class WeightPoint:
     """The objective at some weights."""
 
     logs: np.ndarray  # ln λ̄ of the active weights
@@ -57,7 +57,7 @@ class Point:
     statistics: Statistics  # at λ̄
 
 
-class LogWeights(Target[Point]):
+class LogWeights(Target[WeightPoint]):
     """F(ln λ) = loglik + max(a − 1, 0) Σ ln λ̄, where weights outside `active` are zero, within so many sweeps.
 
     F does not change when all λ are multiplied by a number. Gradient: λ̄ (R − s) + (a − 1)(1 − K p λ̄).
@@ -76,7 +76,7 @@ class LogWeights(Target[Point]):
         self.pull = max(a - 1.0, 0.0)
         self.passes = 0
 
-    def at(self, logs: np.ndarray) -> Point:
+    def at(self, logs: np.ndarray) -> WeightPoint:
         """Value and gradient, from one sweep over the rows."""
         top = logs.max()
         logs = logs - (top + np.log(np.exp(logs - top).sum()))
@@ -90,15 +90,15 @@ class LogWeights(Target[Point]):
         if self.pull:
             value += self.pull * logs.sum()
             gradient += self.pull * (1.0 - own.size * own)
-        return Point(logs, float(value), gradient, weights, sums)
+        return WeightPoint(logs, float(value), gradient, weights, sums)
 
-    def moved(self, here: Point, change: np.ndarray) -> Point:
+    def moved(self, here: WeightPoint, change: np.ndarray) -> WeightPoint:
         return self.at(here.logs + change)
 
     def is_spent(self) -> bool:
         return self.passes >= self.most_passes
 
-    def slope(self, here: Point) -> Slope:
+    def slope(self, here: WeightPoint) -> Slope:
         """The derivatives; damping is by the curvature of the bound that EM maximises."""
         curve = -self.hessian(here)
         metric = np.maximum(here.weights * here.statistics.s, 0.0)[self.active]
@@ -106,13 +106,13 @@ class LogWeights(Target[Point]):
         curve += metric.mean()  # the objective is flat along a common factor of all weights, the gradient zero
         return Slope(here.gradient, curve, metric)
 
-    def rises(self, here: Point, ahead: Point, promised: float) -> bool:
+    def rises(self, here: WeightPoint, ahead: WeightPoint, promised: float) -> bool:
         gain = ahead.value - here.value
         is_rounding = abs(gain) <= 1e-14 * self.data.n + 1e-15 * abs(here.value)
         smaller = np.abs(ahead.gradient).max() < np.abs(here.gradient).max()
         return bool(gain > _MIN_GAIN * promised or (is_rounding and smaller))
 
-    def hessian(self, point: Point) -> np.ndarray:
+    def hessian(self, point: WeightPoint) -> np.ndarray:
         """Second derivatives, from one sweep over the rows."""
         columns = np.unique(self.active[1])
         self.passes += 1
@@ -132,8 +132,8 @@ _ATTRIBUTED = 1e-2  # rows explained by a weight, below which it is a candidate 
 
 
 def sparse_maximum(
-    data: Any, point: Point, near: Any, ascend: Any, max_passes: int, dead: Any
-) -> tuple[Point, np.ndarray, int, int, bool]:
+    data: Any, point: WeightPoint, near: Any, ascend: Any, max_passes: int, dead: Any
+) -> tuple[WeightPoint, np.ndarray, int, int, bool]:
     """Maximise the likelihood over non-negative weights, from a point where all may be positive.
 
     A logarithm never reaches −∞, and a maximisation in logarithms can stop where a zero weight would grow. So weights
@@ -170,13 +170,13 @@ def sparse_maximum(
     return point, active, passes, iterations, False
 
 
-def _rising(point: Point, n: float, dead: Any) -> np.ndarray:
+def _rising(point: WeightPoint, n: float, dead: Any) -> np.ndarray:
     """Zero weights at which the likelihood rises."""
     steepness = point.statistics.R - point.statistics.s
     return (point.weights == 0.0) & (steepness > KKT * n) & ~dead
 
 
-def _drop(data: Any, point: Point, active: np.ndarray) -> tuple[Point | None, int]:
+def _drop(data: Any, point: WeightPoint, active: np.ndarray) -> tuple[WeightPoint | None, int]:
     """The point after weights that are better at zero were dropped, if any; and the sweeps used."""
     pulled = active & (point.statistics.R < point.statistics.s)
     explained = point.weights * point.statistics.R
@@ -195,7 +195,7 @@ def _drop(data: Any, point: Point, active: np.ndarray) -> tuple[Point | None, in
     return None, spent
 
 
-def _take_back(data: Any, point: Point, rising: np.ndarray) -> tuple[np.ndarray | None, int]:
+def _take_back(data: Any, point: WeightPoint, rising: np.ndarray) -> tuple[np.ndarray | None, int]:
     """Weights with enough mass on those that would grow that the likelihood increases; and the sweeps used."""
     steepness = np.where(rising, point.statistics.R - point.statistics.s, 0.0)
     steepness /= steepness.sum()
@@ -260,7 +260,7 @@ def fit_map(
     the start.
     """
     W, codes, counts = distinct_rows(np.ascontiguousarray(W, np.float64), np.asarray(codes, np.int64), counts)
-    return maximise(Rows(W, codes, n_classes, counts, threads), a, b, start=start, max_passes=max_passes)
+    return maximise(CovariateRows(W, codes, n_classes, counts, threads), a, b, start=start, max_passes=max_passes)
 
 
 def maximise(data: Any, a: float, b: float = 1.0, *, start: Any = None, max_passes: int = MAX_PASSES) -> MapFit:
@@ -279,7 +279,7 @@ def maximise(data: Any, a: float, b: float = 1.0, *, start: Any = None, max_pass
     return _follow_rule(data, a, point.weights, passes, iterations, max_passes)
 
 
-def _interior(data: Any, a: float, weights: np.ndarray, max_passes: int) -> tuple[Point, int, int, bool]:
+def _interior(data: Any, a: float, weights: np.ndarray, max_passes: int) -> tuple[WeightPoint, int, int, bool]:
     """The maximum for a > 1; with many rows, a fit to a part of them is the start."""
     passes = iterations = 0
     active = np.ones(weights.shape, bool)
@@ -296,7 +296,7 @@ def _interior(data: Any, a: float, weights: np.ndarray, max_passes: int) -> tupl
     return point, passes + target.passes, iterations + taken, converged
 
 
-def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[Point, int, int, bool]:
+def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[WeightPoint, int, int, bool]:
     """The maximum at a = 1, reached through larger a."""
     passes, iterations, point = 0, 0, None
     for excess, share in zip(_STAGES, _PRIOR, strict=True):
@@ -316,13 +316,13 @@ def _at_one(data: Any, weights: np.ndarray, max_passes: int) -> tuple[Point, int
     return point, passes + sweeps, iterations + taken, converged
 
 
-def _near(target: LogWeights, logs: np.ndarray, near: float = _NEAR) -> tuple[Point, int, bool]:
+def _near(target: LogWeights, logs: np.ndarray, near: float = _NEAR) -> tuple[WeightPoint, int, bool]:
     """Near a maximum, from anywhere."""
     point, steps, _ = first_order(target, target.at(logs), near * target.data.n, _LONGEST)
     return point, steps, False
 
 
-def _ascend(target: LogWeights, logs: np.ndarray) -> tuple[Point, int, bool]:
+def _ascend(target: LogWeights, logs: np.ndarray) -> tuple[WeightPoint, int, bool]:
     """To a maximum, from anywhere: limited-memory BFGS, then Newton's method where it is affordable."""
     data = target.data
     if not _is_affordable(len(logs), data.n_rows, data.p):
@@ -333,7 +333,7 @@ def _ascend(target: LogWeights, logs: np.ndarray) -> tuple[Point, int, bool]:
     return point, steps + more, converged
 
 
-def _by_newton(target: LogWeights, point: Point) -> tuple[Point, int, bool]:
+def _by_newton(target: LogWeights, point: WeightPoint) -> tuple[WeightPoint, int, bool]:
     """To a maximum, from near it."""
     gain = _AIMED_AT * target.data.n
     point, steps, _ = newton(target, point, gain, last=True, damping=1e-3, pace=_PACE, longest=_LONGEST / 2.0)
@@ -345,11 +345,11 @@ def _is_affordable(weights: int, n_rows: int, p: int) -> bool:
     return weights <= _ALWAYS_AFFORDABLE or (weights <= _MAX_WEIGHTS and weights**3 <= 75 * n_rows * p)
 
 
-def _slope(point: Point, data: Any) -> float:
+def _slope(point: WeightPoint, data: Any) -> float:
     return float(np.abs(point.gradient).max() / data.n)
 
 
-def _finish(point: Point, passes: int, iterations: int, converged: bool, data: Any, a: Any, b: Any) -> MapFit:
+def _finish(point: WeightPoint, passes: int, iterations: int, converged: bool, data: Any, a: Any, b: Any) -> MapFit:
     return MapFit(
         point.weights,
         float(a),

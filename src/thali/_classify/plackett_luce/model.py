@@ -17,7 +17,7 @@ from thali._posterior.interval import INTERVAL
 
 from ..blocks import is_blocked
 from ..classifier import Classifier
-from .design import Design
+from .design import PlackettLuceDesign
 from .draws import WeightAnswers
 from .engines import ADVICE, ENGINES, blocks_of_draws, sampling_of
 from .gibbs import prior_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from thali._posterior.convergence import Advice
 
     from .blocks import Blocks
-    from .row_sums import Rows
+    from .row_sums import CovariateRows
 
 
 class PlackettLuceRegression(WeightAnswers, Classifier):
@@ -174,7 +174,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     support_: "pandas.DataFrame"
     n_passes_: int
     n_iter_: int
-    design_: Design
+    design_: PlackettLuceDesign
     class_count_: np.ndarray
     converged_: bool
     slope_: float
@@ -230,7 +230,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         from .design import look_at, warn_of_constants
 
         self._check_arguments()
-        design = Design.fit(data.matrix, self._column_names(), self._transform, self.standardize, data.counts)
+        design = PlackettLuceDesign.fit(
+            data.matrix, self._column_names(), self._transform, self.standardize, data.counts
+        )
         if design.standard is None and isinstance(self._transform, str):
             warn_of_constants(data.matrix, self._column_names())
         W, classes = design.apply(data.matrix, data.first()), len(self.classes_)
@@ -242,7 +244,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         from .draws import sample_weights
 
         self._check_arguments()
-        design = Design.fit(matrix, self._column_names(), self._transform, self.standardize)
+        design = PlackettLuceDesign.fit(matrix, self._column_names(), self._transform, self.standardize)
         prior = prior_of(self.a, self.a_range, self.b)
         return sample_weights(prior, design.apply(matrix), self.classes_, design.columns, rngs)
 
@@ -254,7 +256,12 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         self._run()
 
     def _job_of_rows(
-        self, data: "TrainingData | Rows | Blocks", design: Design, look: Any, class_count: np.ndarray, rows: int
+        self,
+        data: "TrainingData | CovariateRows | Blocks",
+        design: PlackettLuceDesign,
+        look: Any,
+        class_count: np.ndarray,
+        rows: int,
     ) -> Job:
         """What all methods share, whether the rows are in memory or not."""
         from ..input import warn_of_left_out

@@ -140,7 +140,7 @@ def _sum_rows(W: Any, codes: Any, counts: Any, A: Any, m: Any, start: Any, stop:
     return total
 
 
-class Rows:
+class CovariateRows:
     """Rows of W in memory, with their classes and how often each occurs."""
 
     codes: np.ndarray
@@ -185,10 +185,10 @@ class Rows:
 
         return self._total(block)
 
-    def sample(self, rows: int) -> "Rows":
+    def sample(self, rows: int) -> "CovariateRows":
         """This many rows chosen by a fixed stream of random numbers, in their order."""
         chosen = np.sort(np.random.default_rng(0).choice(len(self.W), rows, replace=False))
-        return Rows(self.W[chosen], self.codes[chosen], self.n_classes, self.counts[chosen], self.threads)
+        return CovariateRows(self.W[chosen], self.codes[chosen], self.n_classes, self.counts[chosen], self.threads)
 
     def _total(self, block: Any) -> Any:
         """Sum over the blocks in fixed order, whichever thread finishes first."""
@@ -204,7 +204,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class State:
+class MapStepInput:
     """The input of the map step other than its rows."""
 
     A: np.ndarray  # (K, p) weights in T; at the maximum of the posterior λ
@@ -213,14 +213,14 @@ class State:
     design: Any = None  # makes W from the covariates; None: X holds rows of W
 
 
-def partial_statistics(X_block: Any, y_block: Any, state: State, counts: Any = None) -> Statistics:
+def partial_statistics(X_block: Any, y_block: Any, state: MapStepInput, counts: Any = None) -> Statistics:
     """The sums over one block of rows: the map step of a fit whose rows lie on several machines.
 
     R_kj = Σ_{y_i = k} W_ij / T_i, s_j = Σ_i W_ij / S_i, Σ_i ln T_i / S_i with T_i = W_i·A_{y_i}, S_i = W_i·m
     """
     W = X_block if state.design is None else state.design.apply(np.asarray(X_block, np.float64))
     codes = codes_among(y_block, state.classes)
-    return Rows(W, codes, len(state.A), counts, threads=1).statistics(state.A, state.m)
+    return CovariateRows(W, codes, len(state.A), counts, threads=1).statistics(state.A, state.m)
 
 
 def codes_among(labels: Any, classes: Any) -> np.ndarray:

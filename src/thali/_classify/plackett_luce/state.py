@@ -147,7 +147,7 @@ LOG_A, LOG_MASS, LOG_LIKELIHOOD, STEP = range(4)  # in State.real
 SWEEPS, KEPT, TRIED, ACCEPTED = range(4)  # in State.whole
 
 
-class State(NamedTuple):
+class WeightState(NamedTuple):
     """Weights λ = λ̄ Λ as logarithms, since those of small a leave the range of floats, and the sums that follow."""
 
     real: np.ndarray  # (4,) ln a, ln Λ, log-likelihood, step of the walk of a
@@ -179,7 +179,7 @@ class Scratch(NamedTuple):
     change: np.ndarray  # (K + 1, 4)
 
 
-class Prior(NamedTuple):
+class WeightPrior(NamedTuple):
     """The prior: weights Gamma(a, b), p(a) ∝ 1/a between exp(low) and exp(high); both are ln a where a is fixed."""
 
     log_b: float
@@ -188,7 +188,7 @@ class Prior(NamedTuple):
     learned: bool
 
 
-class Draws(NamedTuple):
+class WeightDraws(NamedTuple):
     """Room for the draws of a chain."""
 
     a: np.ndarray  # (draws,)
@@ -197,11 +197,11 @@ class Draws(NamedTuple):
     log_weights: np.ndarray  # (draws,) Σ_kj ln λ̄_kj, also where λ̄ leaves the range of floats
 
 
-def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> State:
+def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> WeightState:
     """A state at some weights, which need not sum to 1; a sweep fills everything that follows from them."""
     shape, p = rows.W.shape[::2], rows.W.shape[1]
     log_weights = np.ascontiguousarray(log_weights, np.float64).copy()
-    state = State(
+    state = WeightState(
         real=np.array([log_a, 0.0, -math.inf, 0.3]),
         whole=np.zeros(4, np.int64),
         log_weights=log_weights,
@@ -230,8 +230,8 @@ def state_from(log_weights: np.ndarray, log_a: float, rows: ClassRows) -> State:
     return state
 
 
-def empty_draws(draws: int, classes: int, p: int) -> Draws:
-    return Draws(np.zeros(draws), np.zeros(draws), np.zeros((draws, classes, p)), np.zeros(draws))
+def empty_draws(draws: int, classes: int, p: int) -> WeightDraws:
+    return WeightDraws(np.zeros(draws), np.zeros(draws), np.zeros((draws, classes, p)), np.zeros(draws))
 
 
 @scalar

@@ -21,7 +21,7 @@ from thali._inference.warn import warn
 from thali.errors import DataError, DataWarning, Setting
 
 from .arguments import MAX_COEFFICIENTS, MIN_ROWS_EACH, SparseColumns
-from .sweep import INTERCEPT_VARIANCE, Problem
+from .sweep import INTERCEPT_VARIANCE, CoefficientProblem
 
 # The log-likelihood of the multinomial logit to second order: at some coefficients, or its mean over a normal law -----
 #
@@ -61,7 +61,7 @@ class Expansion:
 
 
 def expansion_at(
-    problem: Problem, coef: np.ndarray, covariance: np.ndarray | None = None, radii: int = RADII_OF_FEW_ROWS
+    problem: CoefficientProblem, coef: np.ndarray, covariance: np.ndarray | None = None, radii: int = RADII_OF_FEW_ROWS
 ) -> Expansion:
     """The expansion at coef (q, m), or that of its mean over Normal(coef, covariance), by blocks of rows."""
     q, m = coef.shape
@@ -133,7 +133,7 @@ def _parts(covariates: np.ndarray | SparseColumns) -> Iterator[tuple[slice, _Den
         yield part, _Dense(covariates[:, part]) if is_dense else _Sparse(covariates.rows(part))
 
 
-class Rule(NamedTuple):
+class QuadratureRule(NamedTuple):
     """Places of a standard normal vector of length q, and their weights."""
 
     places: np.ndarray  # (points, q)
@@ -141,7 +141,7 @@ class Rule(NamedTuple):
 
 
 @cache
-def rule_of(q: int, radii: int) -> Rule:
+def rule_of(q: int, radii: int) -> QuadratureRule:
     """The axes of a few rotations, at the radii of Gauss and Laguerre."""
     from scipy.special import roots_genlaguerre
 
@@ -150,10 +150,10 @@ def rule_of(q: int, radii: int) -> Rule:
     turned = [np.linalg.qr(rng.normal(size=(q, q)))[0] for _ in range(1 if q == 1 else max(2, 8 // q))]
     axes = np.concatenate([sign * each for each in turned for sign in (1.0, -1.0)])
     places = np.concatenate([math.sqrt(2.0 * half) * axes for half in halves])
-    return Rule(places, np.repeat(shares / shares.sum() / len(axes), len(axes)))
+    return QuadratureRule(places, np.repeat(shares / shares.sum() / len(axes), len(axes)))
 
 
-class _Rows(NamedTuple):
+class _QuadraticRows(NamedTuple):
     """The log-likelihood of each row to second order in its q linear predictors."""
 
     log_likelihood: np.ndarray  # (n,)
@@ -170,15 +170,17 @@ def _points(linear: np.ndarray, own: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return (linear * own).sum(axis=1) - top - np.log(sums), share
 
 
-def _at(linear: np.ndarray, own: np.ndarray) -> _Rows:
+def _at(linear: np.ndarray, own: np.ndarray) -> _QuadraticRows:
     """At linear predictors (q, n)."""
     log_p, (share,) = _points(linear[None], own)
     curvature = -share[:, None] * share
     np.einsum("kki->ki", curvature)[:] += share
-    return _Rows(log_p[0], own - share, curvature)
+    return _QuadraticRows(log_p[0], own - share, curvature)
 
 
-def _around(linear: np.ndarray, own: np.ndarray, Z: _Dense | _Sparse, covariance: np.ndarray, radii: int) -> _Rows:
+def _around(
+    linear: np.ndarray, own: np.ndarray, Z: _Dense | _Sparse, covariance: np.ndarray, radii: int
+) -> _QuadraticRows:
     """The mean over the law of the linear predictors, by the points of the rule."""
     # With L̄ the slopes of that mean in L, those in V are half of L^-T (P + P^T) L^-1, where P is the lower triangle of
     # L^T L̄ with half its diagonal.
@@ -199,7 +201,7 @@ def _around(linear: np.ndarray, own: np.ndarray, Z: _Dense | _Sparse, covariance
     P[:, np.arange(q), np.arange(q)] *= 0.5
     inverse = np.linalg.inv(root)
     curvature = -inverse.transpose(0, 2, 1) @ (P + P.transpose(0, 2, 1)) @ inverse
-    return _Rows(weights @ log_p, residual.sum(axis=0), curvature.transpose(1, 2, 0))
+    return _QuadraticRows(weights @ log_p, residual.sum(axis=0), curvature.transpose(1, 2, 0))
 
 
 Expand = Callable[..., Expansion]  # of coefficients (q, m) and, if it is that of a mean over a normal law, covariance
@@ -218,7 +220,7 @@ class NormalPosterior(NamedTuple):
     lower_bound: float  # of ln P(y | X); NaN by Laplace's approximation
 
 
-def is_free(problem: Problem) -> np.ndarray:
+def is_free(problem: CoefficientProblem) -> np.ndarray:
     """Which of the coefficients (q m,) are intercepts."""
     return np.tile(np.arange(problem.covariates.shape[0]) >= problem.penalised, problem.classes - 1)
 
@@ -269,7 +271,7 @@ def log_law_of_root(shape: float, size: float, rate: float) -> tuple[np.ndarray,
 _MAX_ROUNDS = 200
 
 
-def laplace_posterior(problem: Problem, eta: float | None, expand: Expand) -> NormalPosterior:
+def laplace_posterior(problem: CoefficientProblem, eta: float | None, expand: Expand) -> NormalPosterior:
     """The approximation; eta is fixed, or None if it is learned."""
     from scipy.linalg import cho_solve
 
@@ -359,7 +361,7 @@ class _Point(NamedTuple):
 class _Bound:
     """The bound as a function of P and P m, q(eta) always the best one."""
 
-    def __init__(self, problem: Problem, eta: float | None, expand: Expand) -> None:
+    def __init__(self, problem: CoefficientProblem, eta: float | None, expand: Expand) -> None:
         self.problem, self.eta, self.expand, self.free, self.looks = problem, eta, expand, is_free(problem), 0
 
     def look(self, precision: np.ndarray, pull: np.ndarray) -> _Point | None:
@@ -389,7 +391,7 @@ class _Bound:
         return _Point(precision, pull, factor, mean, sd, law, bound, *steps, change)
 
 
-def variational_posterior(problem: Problem, eta: float | None, expand: Expand) -> NormalPosterior:
+def variational_posterior(problem: CoefficientProblem, eta: float | None, expand: Expand) -> NormalPosterior:
     """The approximation; eta is fixed, or None if it is learned."""
     q, m = problem.classes - 1, problem.covariates.shape[0]
     of = _Bound(problem, eta, expand)
@@ -451,7 +453,12 @@ def _step(point: _Point, length: float) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _other_terms(
-    problem: Problem, eta: float | None, size: float, free: np.ndarray, free_sd: np.ndarray, factor: np.ndarray
+    problem: CoefficientProblem,
+    eta: float | None,
+    size: float,
+    free: np.ndarray,
+    free_sd: np.ndarray,
+    factor: np.ndarray,
 ) -> float:
     """What the lower bound has besides the log-likelihood: E ln p(beta, b), the terms of eta, and the entropy."""
     from scipy.special import gammaln
@@ -495,7 +502,7 @@ def check_size(coefficients: int, rows: float) -> None:
 
 
 def normal_posterior(
-    problem: Problem, eta: float | None, is_variational: bool = False, expand: Expand | None = None
+    problem: CoefficientProblem, eta: float | None, is_variational: bool = False, expand: Expand | None = None
 ) -> NormalPosterior:
     """The approximation for these data; eta is fixed, or None if it is learned.
 
@@ -506,13 +513,13 @@ def normal_posterior(
     return (variational_posterior if is_variational else laplace_posterior)(problem, eta, expand)
 
 
-def radii_for(problem: Problem, rows: float) -> int:
+def radii_for(problem: CoefficientProblem, rows: float) -> int:
     """Of the rule by which the log-likelihood of so many rows is averaged."""
     coefficients = (problem.classes - 1) * problem.covariates.shape[0]
     return RADII_OF_MANY_ROWS if rows >= MIN_ROWS_EACH * coefficients else RADII_OF_FEW_ROWS
 
 
-class Record(NamedTuple):
+class CoefficientRecord(NamedTuple):
     """The draws so far, as the samplers record them."""
 
     coef: np.ndarray  # (draws, K, m)
@@ -525,17 +532,19 @@ class NormalChain(IndependentDraws):
 
     scale_rate: ClassVar[float] = float("nan")  # there is no such move
 
-    problem: Problem
+    problem: CoefficientProblem
     normal: NormalPosterior
-    record: Record
+    record: CoefficientRecord
 
-    def __init__(self, problem: Problem, normal: NormalPosterior, draws: int, rng: np.random.Generator) -> None:
+    def __init__(
+        self, problem: CoefficientProblem, normal: NormalPosterior, draws: int, rng: np.random.Generator
+    ) -> None:
         self.problem, self.normal = problem, normal
         super().__init__(draws, rng)
         coef = np.zeros((draws, problem.classes, problem.covariates.shape[0]))
-        self.record = Record(coef, np.zeros(draws), np.zeros((draws, 2)))
+        self.record = CoefficientRecord(coef, np.zeros(draws), np.zeros((draws, 2)))
 
-    def _block(self, rng: np.random.Generator) -> Record:
+    def _block(self, rng: np.random.Generator) -> CoefficientRecord:
         from scipy.linalg import solve_triangular
 
         normal, at, K = self.normal, self.normal.expansion, self.problem.classes
@@ -546,4 +555,4 @@ class NormalChain(IndependentDraws):
         gain = moved @ at.gradient - 0.5 * np.einsum("ij,ij->i", moved @ at.curvature, moved)
         place = np.searchsorted(normal.shares.cumsum(), rng.random(BLOCK))
         eta = normal.etas[np.minimum(place, len(normal.etas) - 1)]
-        return Record(coef, at.log_likelihood + gain, np.column_stack([eta, np.zeros(BLOCK)]))
+        return CoefficientRecord(coef, at.log_likelihood + gain, np.column_stack([eta, np.zeros(BLOCK)]))

@@ -241,7 +241,7 @@ PRIORS = ("laplace", "horseshoe")
 _LARGEST = 1e100  # of covariates that are not standardised: their squares must be floats
 
 
-class Prior(NamedTuple):
+class CoefficientPrior(NamedTuple):
     """Prior of the coefficients: eta, fixed or None for Gamma(shape, rate), and whether there is an intercept.
 
     Or the horseshoe, whose tau is half-Cauchy of scale `global_scale`.
@@ -260,7 +260,7 @@ class Prior(NamedTuple):
         return self.name == "horseshoe"
 
 
-def prior_of(model: Any) -> Prior:
+def prior_of(model: Any) -> CoefficientPrior:
     """The prior that the arguments say."""
     one_of("method", model.method, METHODS)
     is_horseshoe = one_of("prior", model.prior, PRIORS) == "horseshoe"
@@ -291,7 +291,7 @@ def prior_of(model: Any) -> Prior:
     rate = positive("rate", model.rate, "the rate of the Gamma prior on eta")
     scale = positive("global_scale", model.global_scale, "the scale of the prior on tau")
     intercept = bool(one_of("fit_intercept", model.fit_intercept, (True, False)))
-    return Prior(eta, shape, rate, intercept, model.prior, scale)
+    return CoefficientPrior(eta, shape, rate, intercept, model.prior, scale)
 
 
 def position_of(reference: Any, classes: np.ndarray) -> int:

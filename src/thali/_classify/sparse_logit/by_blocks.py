@@ -14,14 +14,14 @@ from thali._model.base import Job
 from thali._model.sampling import sampled
 from thali.errors import Argument, ArgumentError
 
-from ..blocks import Seen, refuse_blocks, see, standard_over, sum_over
+from ..blocks import BlockScan, refuse_blocks, see, standard_over, sum_over
 from ..input import Standard, matrix_of, warn_of_left_out
 from .approximation import Expansion, expansion_at, normal_posterior, radii_for
-from .arguments import NORMAL, BlockColumns, DenseColumns, Prior
+from .arguments import NORMAL, BlockColumns, CoefficientPrior, DenseColumns
 from .chain import problem_of
 from .engines import check
-from .maximum import Observed, by_map
-from .sweep import Problem
+from .maximum import ObservedRows, by_map
+from .sweep import CoefficientProblem
 
 if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
@@ -53,7 +53,7 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
     return Job(partial(_normal, model, seen, prior, run), draws=run.draws, data=model._size(sum(seen.rows)))
 
 
-def _maximum(model: "SparseMultinomialLogit", seen: Seen, prior: Any) -> Job:
+def _maximum(model: "SparseMultinomialLogit", seen: BlockScan, prior: Any) -> Job:
     """The fit by the maximum, whose columns are in blocks."""
     from dask.base import persist
     from dask.delayed import delayed
@@ -63,11 +63,11 @@ def _maximum(model: "SparseMultinomialLogit", seen: Seen, prior: Any) -> Job:
     codes, penalised = _codes(seen), int(standard.varies.sum())
     columns = BlockColumns(held, seen.rows, penalised + prior.intercept)
     others = np.flatnonzero(np.arange(len(seen.classes)) != model._position_of_reference())
-    observed = Observed(columns, (codes[:, None] == others).astype(float), np.ones(len(codes)), penalised)
+    observed = ObservedRows(columns, (codes[:, None] == others).astype(float), np.ones(len(codes)), penalised)
     return by_map(model, observed, prior.eta, model._size(len(codes)))
 
 
-def _normal(model: "SparseMultinomialLogit", seen: Seen, prior: Prior, run: Any) -> dict[str, Any]:
+def _normal(model: "SparseMultinomialLogit", seen: BlockScan, prior: CoefficientPrior, run: Any) -> dict[str, Any]:
     """The fit by a normal approximation: from then on the rows are not needed any more, only their classes."""
     from dask.base import persist
     from dask.delayed import delayed
@@ -88,7 +88,7 @@ def _normal(model: "SparseMultinomialLogit", seen: Seen, prior: Prior, run: Any)
     return sampled(model, model._sampling(source, run))
 
 
-def _standard_of(model: "SparseMultinomialLogit", seen: Seen) -> Standard:
+def _standard_of(model: "SparseMultinomialLogit", seen: BlockScan) -> Standard:
     """The scale of the covariates over all blocks: their own, or none."""
     if not model.standardize:
         return model._standard_for(seen.ends, model.fit_intercept)
@@ -97,7 +97,7 @@ def _standard_of(model: "SparseMultinomialLogit", seen: Seen) -> Standard:
     return standard
 
 
-def _codes(seen: Seen) -> np.ndarray:
+def _codes(seen: BlockScan) -> np.ndarray:
     """The place of the label of every row among the classes."""
     from dask.base import compute
     from dask.delayed import delayed
@@ -113,6 +113,8 @@ def _codes_of(labels: Any, classes: np.ndarray) -> np.ndarray:
     return np.searchsorted(classes, np.asarray(labels))
 
 
-def _problem_of(x: Any, labels: Any, standard: Standard, classes: np.ndarray, reference: int, prior: Prior) -> Problem:
+def _problem_of(
+    x: Any, labels: Any, standard: Standard, classes: np.ndarray, reference: int, prior: CoefficientPrior
+) -> CoefficientProblem:
     rows = standard.varying(matrix_of(x)), _codes_of(labels, classes), len(classes), reference
     return problem_of(*rows, prior, False)

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._inference.chains import FixedChain
 
-from .arguments import Prior, SparseColumns
+from .arguments import CoefficientPrior, SparseColumns
 from .horseshoe import SLAB_SQUARE, TAU_SQUARE
 from .sweep import (
     ACCEPTED,
@@ -16,11 +16,11 @@ from .sweep import (
     LAPLACE,
     LOG_STEP,
     TRIED,
-    Problem,
-    State,
+    CoefficientProblem,
+    CoefficientState,
     run,
 )
-from .trajectory import Motion, motion_of
+from .trajectory import TrajectorySpace, motion_of
 
 PRIORS = {"laplace": LAPLACE, "horseshoe": HORSESHOE}
 SLAB_DF, SLAB_SCALE = 4.0, 2.5  # of the horseshoe: Student's t that the largest coefficients come from
@@ -31,11 +31,11 @@ def problem_of(
     codes: Any,
     classes: int,
     reference: int,
-    prior: Prior,
+    prior: CoefficientPrior,
     wide: Any = None,
     counts: Any = None,
     trajectories: int = 0,
-) -> Problem:
+) -> CoefficientProblem:
     """Data and prior in the form that the sweeps read, or, of a sparse matrix, the normal approximations."""
     covariates: Any
     if isinstance(matrix, SparseColumns):  # which has the intercept's ones
@@ -46,7 +46,7 @@ def problem_of(
         n, penalised = len(full), matrix.shape[1]
         wide = full.shape[1] > n if wide is None else wide
         covariates = np.array(full if wide else full.T, float, order="C")
-    return Problem(
+    return CoefficientProblem(
         covariates,
         np.array(codes, np.int64),
         np.ones(n) if counts is None else np.array(counts, float),
@@ -65,7 +65,7 @@ def problem_of(
     )
 
 
-def start_of(problem: Problem, eta: float | None, rng: np.random.Generator) -> State:
+def start_of(problem: CoefficientProblem, eta: float | None, rng: np.random.Generator) -> CoefficientState:
     """Starting values: coefficients that give linear predictors of about 2, different in every chain."""
     A = problem.covariates
     m, n = A.shape[::-1] if problem.wide else A.shape
@@ -82,10 +82,10 @@ def start_of(problem: Problem, eta: float | None, rng: np.random.Generator) -> S
     spread = np.full_like(variance, real[TAU_SQUARE])
     side = A.shape[0]
     room = np.empty(n), np.empty(n), np.empty_like(A), np.empty((side, side)), np.empty(side)
-    return State(coef, variance, spread, linear, real, *room)
+    return CoefficientState(coef, variance, spread, linear, real, *room)
 
 
-class Draws(NamedTuple):
+class CoefficientDraws(NamedTuple):
     """Room for the draws of a chain."""
 
     coef: np.ndarray  # (draws, K, m)
@@ -93,26 +93,26 @@ class Draws(NamedTuple):
     scales: np.ndarray  # (draws, 2): eta; of the horseshoe tau and c
 
 
-class Chain(FixedChain):
+class CoefficientChain(FixedChain):
     """One chain: its state, its record, and how far it is."""
 
     _PARTS = ("state", "motion", "sweeps")
 
-    problem: "Problem"
-    state: "State"
-    motion: Motion
-    record: Draws
+    problem: "CoefficientProblem"
+    state: "CoefficientState"
+    motion: TrajectorySpace
+    record: CoefficientDraws
     rng: np.random.Generator
 
     def __init__(
-        self, problem: Problem, eta: float | None, rng: np.random.Generator, draws: int, tune: int, thin: int
+        self, problem: CoefficientProblem, eta: float | None, rng: np.random.Generator, draws: int, tune: int, thin: int
     ) -> None:
         self.problem, self.rng = problem, rng
         self.state = start_of(problem, eta, rng)
         moved = problem.covariates.shape if problem.trajectories else (0, 0)
         self.motion = motion_of(problem.classes, *moved)
         super().__init__(draws, tune, thin)
-        self.record = Draws(np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2)))
+        self.record = CoefficientDraws(np.zeros((draws, *self.state.coef.shape)), np.zeros(draws), np.zeros((draws, 2)))
 
     @property
     def scale_rate(self) -> float:

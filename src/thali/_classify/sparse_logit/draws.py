@@ -13,7 +13,7 @@ from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, other_classes, varying_names
 from .arguments import SparseColumns
-from .chain import SLAB_DF, SLAB_SCALE, Prior
+from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
 from .horseshoe import log_densities
 from .maximum import as_given, path_of
 from .sweep import HORSESHOE, INTERCEPT_VARIANCE
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from ..input import Standard
     from .approximation import NormalChain
-    from .chain import Chain
-    from .sweep import Problem
+    from .chain import CoefficientChain
+    from .sweep import CoefficientProblem
 
 MAX_COEFFICIENTS = 100  # used to judge convergence: diagnostics of more take longer than many fits
 _BLOCK = 2**21  # linear predictors computed at a time
@@ -44,7 +44,7 @@ _DESCRIPTIONS = {
 
 
 def to_datatree(
-    chains: "Sequence[Chain | NormalChain]",
+    chains: "Sequence[CoefficientChain | NormalChain]",
     data: "TrainingData",
     classes: np.ndarray,
     columns: Sequence[str],
@@ -91,7 +91,7 @@ def to_datatree(
     return tree_of(groups, {**origin(), **attrs})
 
 
-def _log_own(coefs: np.ndarray, problem: "Problem", part: np.ndarray) -> np.ndarray:
+def _log_own(coefs: np.ndarray, problem: "CoefficientProblem", part: np.ndarray) -> np.ndarray:
     """ln P of the class of each row, shape (chains, draws, rows); coefs (chains, draws, K, m)."""
     A = problem.covariates
     if isinstance(A, SparseColumns):
@@ -104,7 +104,7 @@ def _log_own(coefs: np.ndarray, problem: "Problem", part: np.ndarray) -> np.ndar
     return own - top - np.log(np.exp(linear - top[:, :, None]).sum(axis=2))
 
 
-def _log_prior(posterior: "xarray.Dataset", problem: "Problem") -> dict[str, np.ndarray]:
+def _log_prior(posterior: "xarray.Dataset", problem: "CoefficientProblem") -> dict[str, np.ndarray]:
     """Of the scales that are learned, the coefficients given them, and the normal intercepts."""
     variables = {name: posterior[name].values for name in posterior.data_vars}
     found = _of_horseshoe(variables, problem) if problem.prior == HORSESHOE else _of_laplace(variables, problem)
@@ -114,7 +114,7 @@ def _log_prior(posterior: "xarray.Dataset", problem: "Problem") -> dict[str, np.
     return found
 
 
-def _of_laplace(posterior: dict[Any, np.ndarray], problem: "Problem") -> dict[str, np.ndarray]:
+def _of_laplace(posterior: dict[Any, np.ndarray], problem: "CoefficientProblem") -> dict[str, np.ndarray]:
     """eta ~ Gamma(shape, rate) if it is learned, and coefficients Laplace with the rate √eta."""
     from scipy.special import gammaln, xlogy
 
@@ -127,7 +127,7 @@ def _of_laplace(posterior: dict[Any, np.ndarray], problem: "Problem") -> dict[st
     return found
 
 
-def _of_horseshoe(posterior: dict[Any, np.ndarray], problem: "Problem") -> dict[str, np.ndarray]:
+def _of_horseshoe(posterior: dict[Any, np.ndarray], problem: "CoefficientProblem") -> dict[str, np.ndarray]:
     """tau half-Cauchy, c² inverse gamma (the density is that of c), and coefficients given both."""
     from scipy.special import gammaln
 
@@ -371,7 +371,7 @@ class CoefficientAnswers:
 
 
 def sample_coefficients(
-    prior: Prior,
+    prior: CoefficientPrior,
     matrix: np.ndarray,
     classes: np.ndarray,
     reference: int,
@@ -400,12 +400,16 @@ def sample_coefficients(
     return group, np.array(codes)
 
 
-def _laplace(prior: Prior, rng: np.random.Generator, size: tuple[int, int]) -> tuple[dict[str, float], np.ndarray]:
+def _laplace(
+    prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
+) -> tuple[dict[str, float], np.ndarray]:
     eta = rng.gamma(prior.shape, 1.0 / prior.rate) if prior.eta is None else prior.eta
     return {"eta": eta}, rng.laplace(scale=1.0 / math.sqrt(eta), size=size)
 
 
-def _horseshoe(prior: Prior, rng: np.random.Generator, size: tuple[int, int]) -> tuple[dict[str, float], np.ndarray]:
+def _horseshoe(
+    prior: CoefficientPrior, rng: np.random.Generator, size: tuple[int, int]
+) -> tuple[dict[str, float], np.ndarray]:
     tau = prior.global_scale * abs(rng.standard_cauchy())
     slab = SLAB_SCALE * math.sqrt(0.5 * SLAB_DF / rng.gamma(0.5 * SLAB_DF))
     spread = tau * np.abs(rng.standard_cauchy(size))

@@ -31,9 +31,9 @@ from .arguments import (
     trajectories_of,
     usual_thin,
 )
-from .chain import Chain, problem_of
+from .chain import CoefficientChain, problem_of
 from .draws import means, to_datatree
-from .sweep import Problem
+from .sweep import CoefficientProblem
 
 if TYPE_CHECKING:
     import pandas
@@ -79,10 +79,12 @@ class OfDraws(Chains):
             rows = source.matrix, source.codes, classes, reference
             return problem_of(*rows, prior, counts=source.counts, trajectories=moves)
 
-        def chains(draws: int, seed: np.random.SeedSequence) -> list[Chain]:
-            return [Chain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)]
+        def chains(draws: int, seed: np.random.SeedSequence) -> list[CoefficientChain]:
+            return [
+                CoefficientChain(problem(), prior.eta, rng, draws, run.tune, thin) for rng in streams(seed, run.chains)
+            ]
 
-        def tree(chains: Sequence[Chain]) -> "xarray.DataTree":
+        def tree(chains: Sequence[CoefficientChain]) -> "xarray.DataTree":
             attrs = {"method": model.method_, "thin": thin, "tuning_steps": run.tune}
             return to_datatree(chains, source, model.classes_, names, prior.intercept, attrs)
 
@@ -127,7 +129,7 @@ class OfDraws(Chains):
         return mean_probabilities(model._view, matrix, model._standard_, model._position())
 
 
-class Normal(OfDraws):
+class NormalEngine(OfDraws):
     """Independent draws of a normal law."""
 
     takes_sparse = True
@@ -149,7 +151,7 @@ class Normal(OfDraws):
             warn(LongRunWarning(long, quicker, ", which has no intervals."))
 
         @cache
-        def found() -> tuple[Problem, NormalPosterior]:
+        def found() -> tuple[CoefficientProblem, NormalPosterior]:
             matrix, rows = source.matrix, source.matrix.shape[0]
             if is_sparse(matrix):
                 matrix = sparse_columns(matrix, standard, prior.intercept).by_rows()
@@ -206,7 +208,7 @@ class Auto(OfDraws):
         return (name, f"{draws} ({model.method_}, chosen by the size of the data)"), *others
 
 
-class Maximum(Engine):
+class PenalizedMaximumEngine(Engine):
     """The maximum of the posterior for a fixed eta."""
 
     has_prior = True
@@ -245,7 +247,7 @@ class Maximum(Engine):
 ENGINES: dict[str, Any] = {
     "auto": Auto(),
     "polya-gamma": OfDraws(),
-    "laplace": Normal("normal", False),
-    "variational": Normal("variational normal", True),
-    "map": Maximum(),
+    "laplace": NormalEngine("normal", False),
+    "variational": NormalEngine("variational normal", True),
+    "map": PenalizedMaximumEngine(),
 }

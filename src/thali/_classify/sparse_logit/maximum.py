@@ -38,7 +38,7 @@ _MIN_GAIN = 1e-4  # gain for which a step is taken, as a share of what it promis
 _ROUNDING = 1e-15
 
 
-class Observed(NamedTuple):
+class ObservedRows(NamedTuple):
     """The data and the prior; the reference class is not among the q others."""
 
     columns: Any  # DenseColumns or SparseColumns
@@ -47,7 +47,7 @@ class Observed(NamedTuple):
     penalised: int  # columns under the penalty: all, or all but the intercept
 
 
-class Point(NamedTuple):
+class CoefficientPoint(NamedTuple):
     """Coefficients and what follows from them."""
 
     coef: np.ndarray  # (q, m)
@@ -59,7 +59,7 @@ class Point(NamedTuple):
     slope: np.ndarray  # (q, m) how far each coefficient is from optimal: the smallest subgradient of -F
 
 
-class Maximum(NamedTuple):
+class CoefficientMaximum(NamedTuple):
     """The coefficients of the highest posterior density."""
 
     coef: np.ndarray  # (q, m) of standardised covariates
@@ -70,30 +70,30 @@ class Maximum(NamedTuple):
     converged: bool
 
 
-def maximise(observed: Observed, eta: float, start: np.ndarray | None = None) -> Maximum:
+def maximise(observed: ObservedRows, eta: float, start: np.ndarray | None = None) -> CoefficientMaximum:
     """Maximise F from some coefficients, or from 0."""
     target, size = _Penalised(observed, eta), float(observed.counts.sum())
     here = target.look(np.zeros((observed.is_class.shape[1], observed.columns.m)) if start is None else start)
     top, steps, _ = newton(target, here, target.rounding(here), most=MAX_STEPS)
     slope = float(top.slope.max()) / size
-    return Maximum(top.coef, top.log_likelihood, top.value, steps, slope, slope <= 1e3 * TOLERANCE)
+    return CoefficientMaximum(top.coef, top.log_likelihood, top.value, steps, slope, slope <= 1e3 * TOLERANCE)
 
 
-class _Penalised(Target[Point]):
+class _Penalised(Target[CoefficientPoint]):
     """F by the coefficients."""
 
-    def __init__(self, observed: Observed, eta: float) -> None:
+    def __init__(self, observed: ObservedRows, eta: float) -> None:
         self._observed = observed
         self._penalty = np.where(np.arange(observed.columns.m) < observed.penalised, math.sqrt(eta), 0.0)
 
-    def look(self, coef: np.ndarray) -> Point:
+    def look(self, coef: np.ndarray) -> CoefficientPoint:
         """F at some coefficients."""
         return self._point(coef, self._observed.columns.times(coef))
 
-    def moved(self, here: Point, change: np.ndarray) -> Point:
+    def moved(self, here: CoefficientPoint, change: np.ndarray) -> CoefficientPoint:
         return self._point(here.coef + change, here.linear + self._observed.columns.times(change))
 
-    def _point(self, coef: np.ndarray, linear: np.ndarray) -> Point:
+    def _point(self, coef: np.ndarray, linear: np.ndarray) -> CoefficientPoint:
         """F at linear predictors of the classes other than the reference."""
         columns, is_class, counts, penalised = self._observed
         top = np.maximum(linear.max(axis=1), 0.0)
@@ -107,12 +107,12 @@ class _Penalised(Target[Point]):
         gradient[:, penalised:] += free / INTERCEPT_VARIANCE
         at_zero = np.maximum(np.abs(gradient) - self._penalty, 0.0)
         slope = np.where(coef == 0.0, at_zero, np.abs(gradient + self._penalty * np.sign(coef)))
-        return Point(coef, linear, share, log_likelihood, log_likelihood - prior, gradient, slope)
+        return CoefficientPoint(coef, linear, share, log_likelihood, log_likelihood - prior, gradient, slope)
 
-    def slope(self, here: Point) -> Point:
+    def slope(self, here: CoefficientPoint) -> CoefficientPoint:
         return here
 
-    def solve(self, slope: Point, damping: float) -> Step:
+    def solve(self, slope: CoefficientPoint, damping: float) -> Step:
         """A proximal Newton step, which promises nothing at the maximum."""
         here, largest, direction = slope, float(slope.slope.max()), np.zeros_like(slope.coef)
         if largest <= TOLERANCE * float(self._observed.counts.sum()):
@@ -125,14 +125,14 @@ class _Penalised(Target[Point]):
         direction[of_class, column] = step
         return Step(direction, -float(slopes @ step + prices @ (np.abs(own + step) - np.abs(own))))
 
-    def rises(self, here: Point, ahead: Point, promised: float) -> bool:
+    def rises(self, here: CoefficientPoint, ahead: CoefficientPoint, promised: float) -> bool:
         return ahead.value - here.value >= _MIN_GAIN * promised - self.rounding(here)
 
-    def rounding(self, here: Point) -> float:
+    def rounding(self, here: CoefficientPoint) -> float:
         """The error of a gain."""
         return _ROUNDING * (abs(here.value) + self._observed.columns.n)
 
-    def _curvature(self, here: Point, of_class: np.ndarray, column: np.ndarray) -> np.ndarray:
+    def _curvature(self, here: CoefficientPoint, of_class: np.ndarray, column: np.ndarray) -> np.ndarray:
         """Second derivatives of minus log-likelihood and intercepts' prior: Z_a^T diag(c p_k (1{k=l} - p_l)) Z_b."""
         places = [np.flatnonzero(of_class == k) for k in range(here.coef.shape[0])]
         curve = np.empty((len(column), len(column)))
@@ -178,7 +178,7 @@ def descend(
             return
 
 
-def largest_eta(observed: Observed) -> float:
+def largest_eta(observed: ObservedRows) -> float:
     """The smallest eta for which all coefficients are 0, and a millionth more against rounding.
 
     It is the square of the largest slope where there are only intercepts.
@@ -196,7 +196,7 @@ POINTS, SHARE = 30, 1e-4  # of a path: how many eta, and the last one as a share
 
 def observed_of(
     data: "TrainingData", standard: "Standard", classes: int, reference: int, intercept: bool
-) -> "Observed":
+) -> "ObservedRows":
     """What is maximised."""
     from .arguments import DenseColumns, sparse_columns
 
@@ -205,10 +205,10 @@ def observed_of(
     else:
         columns = DenseColumns(standard.varying(data.matrix), intercept)
     others = np.flatnonzero(np.arange(classes) != reference)
-    return Observed(columns, (data.codes[:, None] == others).astype(float), data.counts, int(standard.varies.sum()))
+    return ObservedRows(columns, (data.codes[:, None] == others).astype(float), data.counts, int(standard.varies.sum()))
 
 
-def by_map(model: "SparseMultinomialLogit", observed: "Observed", eta: float, size: str) -> Job:
+def by_map(model: "SparseMultinomialLogit", observed: "ObservedRows", eta: float, size: str) -> Job:
     """The fit."""
 
     reference = model._position_of_reference()
@@ -265,7 +265,7 @@ def summary_of_maximum(model: "SparseMultinomialLogit") -> "pandas.DataFrame":
     return Table({"mean": [coef[place] for place in kept]}, index=[f"coef[{others[k]}, {names[j]}]" for k, j in kept])
 
 
-def path_of(observed: "Observed", names: list[str], labels: list[Any], eta: Any) -> "pandas.DataFrame":
+def path_of(observed: "ObservedRows", names: list[str], labels: list[Any], eta: Any) -> "pandas.DataFrame":
     """The maximum for every eta, from the largest to the smallest, each started from the one before."""
     from thali._tables import Table
 

@@ -29,7 +29,7 @@ _NARROW, _WIDE = math.log(0.1), math.log(4.0)  # widths of steps of ln tau², as
 _WANTED = 0.4  # share of the scale moves that should be accepted
 
 
-class Problem(NamedTuple):
+class CoefficientProblem(NamedTuple):
     """Data and prior, which never change while a chain runs."""
 
     covariates: np.ndarray  # (m, n) or, if there are more coefficients than rows, (n, m); the intercept's ones last
@@ -49,7 +49,7 @@ class Problem(NamedTuple):
     trajectories: int  # in a sweep
 
 
-class State(NamedTuple):
+class CoefficientState(NamedTuple):
     """The state of a chain, and its work space."""
 
     coef: np.ndarray  # (K, m); the reference class keeps its zeros

@@ -139,7 +139,7 @@ _CURVATURES = 50  # of which the mean is taken while tuning
 ALONE = 5  # sweeps of tuning before the first trajectory, which come near the posterior
 
 
-class Motion(NamedTuple):
+class TrajectorySpace(NamedTuple):
     """Work space of trajectories, for D coefficients of all q classes but the reference."""
 
     real: np.ndarray  # (4,) ln step, its mean, steps of adaptation, curvatures seen
@@ -154,12 +154,12 @@ class Motion(NamedTuple):
     residual: np.ndarray  # (K, n)
 
 
-def motion_of(classes: int, m: int, n: int) -> Motion:
+def motion_of(classes: int, m: int, n: int) -> TrajectorySpace:
     """Room for m coefficients a class and n rows; none where they are 0."""
     D = (classes - 1) * m
     real = np.zeros(4)
     real[LOG_STEP] = math.log(0.5)
-    return Motion(
+    return TrajectorySpace(
         real=real,
         curvature=np.zeros((D, D)),
         factor=np.zeros((D, D)),

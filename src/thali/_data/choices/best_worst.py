@@ -12,7 +12,7 @@ from thali.errors import Argument, DataError
 from ..columns import answered_rows, coded, column, count_column, in_order
 from ..people import people_table
 from ..roles import ALTERNATIVE, BEST, COUNT, RANK, RESPONDENT, TASK, WORST, by_plain_name, plain
-from .long import Occasions
+from .long import RawOccasions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -155,7 +155,9 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
     raise DataError(f"{what} {where}, but the options there are {shorten([each for each in offered if each])}.")
 
 
-def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool) -> Occasions:
+def occasions_of_best_worst(
+    frame: "pd.DataFrame", columns: BestWorstColumns, labels: Any, weights: bool
+) -> RawOccasions:
     """The rows of what was offered, of which one is the best and perhaps one the worst."""
     if not len(frame):
         raise DataError("The table has no rows, so it contains no choices.")
@@ -190,7 +192,7 @@ def occasions_of_best_worst(frame: "pd.DataFrame", columns: BestWorstColumns, la
         respondent, people = coded(frame, columns.respondent)
         further = [each for each in frame.columns if each not in columns.used]
         table = people_table(frame.loc[:, further], respondent, people, columns.respondent)
-    return Occasions(
+    return RawOccasions(
         names,
         at,
         np.array(alternative, np.int64),

@@ -12,12 +12,12 @@ from thali.errors import DataError, DataWarning
 
 from ..answers import Answers, Who
 from ..connectivity import connected, disconnected
-from ..judged import Judged, Tally
+from ..judged import AnswerTally, Judged
 from ..kinds import CHOICES
 from ..pairs import PairedComparisons
 from ..people import column_facts
 from . import parts, tables
-from .long import Occasions, long_occasions
+from .long import RawOccasions, long_occasions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Rows of choices, among them those that say what was best and what was worst ------------------------------------------
 
 
-def rankings_of_answers(data: "Choices") -> Occasions:
+def rankings_of_answers(data: "Choices") -> RawOccasions:
     """The choices of which best and worst of two or three options consist: that of the best, and that of the rest."""
     if data.worst is None:
         raise DataError(
@@ -43,7 +43,7 @@ def rankings_of_answers(data: "Choices") -> Occasions:
     rows = np.concatenate([row, row[rest]])
     occasion = np.concatenate([row, len(which) + np.unique(row[rest], return_inverse=True)[1]])
     best = np.concatenate([place == data.choice[row], (place != data.worst[row])[rest]])
-    return Occasions(
+    return RawOccasions(
         data.labels,
         occasion,
         data.members[places],
@@ -402,9 +402,9 @@ class Choices(Judged):
         return self.never_offered
 
     @property
-    def tally(self) -> Tally | None:
+    def tally(self) -> AnswerTally | None:
         """How often each member of each set was chosen; None of best and worst."""
-        return Tally(self.start, self.counts) if self.worst is None else None
+        return AnswerTally(self.start, self.counts) if self.worst is None else None
 
     def example(self) -> str:
         """The choices out of one set in words: of that out of which there were most, or the first best and worst.

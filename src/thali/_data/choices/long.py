@@ -20,7 +20,7 @@ LONG_ROLES = ("choice_id", "alternative", "chosen", "available", "respondent", "
 
 
 @dataclass
-class Occasions:
+class RawOccasions:
     """The rows of a long table in numbers, before any check of an occasion as a whole."""
 
     labels: tuple[str, ...]
@@ -38,7 +38,7 @@ class Occasions:
 
 def long_occasions(
     frame: "pd.DataFrame", names: dict[str, str | None], labels: Iterable[Any] | None, weights: bool
-) -> Occasions:
+) -> RawOccasions:
     """The rows of a long table; `names` gives the columns, None where they are to be found by their usual names."""
     frame = as_frame(frame)
     if not len(frame):
@@ -59,7 +59,7 @@ def long_occasions(
         of = f" of respondent {people[person - 1]!r}" if several else ""
         return f"choice set {task_names[task]!r}{of}"
 
-    return Occasions(
+    return RawOccasions(
         known,
         occasion,
         alternative,
@@ -87,7 +87,7 @@ def wide_occasions(
     others: dict[str, str | None],
     labels: Iterable[Any] | None,
     weights: bool,
-) -> Occasions:
+) -> RawOccasions:
     """The rows of a wide table, one an occasion, as those of a long one."""
     frame = as_frame(frame)
     if not len(frame):
@@ -136,7 +136,7 @@ def wide_occasions(
             raise DataError(
                 f"{winner!r} was chosen in row {frame.index[r]}, but was not available; correct or remove the row."
             )
-    return Occasions(
+    return RawOccasions(
         known,
         occasion,
         np.array([place[cell] for cell in text], np.int64),

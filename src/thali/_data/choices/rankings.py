@@ -13,7 +13,7 @@ from ..checks import checked_numbers
 from ..columns import coded, column, count_column, in_order
 from ..people import people_table
 from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, plain
-from .long import Occasions, count_occasions
+from .long import RawOccasions, count_occasions
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -351,7 +351,7 @@ def _numbered(orders: list[list[str]], names: tuple[str, ...], name: Any) -> lis
     return found
 
 
-def occasions_of_rankings(found: Ranked, unranked: str) -> Occasions:
+def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
     """The choices that rankings consist of; a choice out of one option is none."""
     alternatives, chosen, occasions, rankings = [], [], [], []
     every = np.arange(len(found.labels))
@@ -371,7 +371,7 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> Occasions:
     if not number:
         raise DataError(f"None of {plural(len(found.orders), 'ranking')} contains two options; rank at least two.")
     ranking = np.concatenate(rankings)
-    return Occasions(
+    return RawOccasions(
         found.labels,
         np.concatenate(occasions),
         np.concatenate(alternatives),

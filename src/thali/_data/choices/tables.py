@@ -12,7 +12,7 @@ from thali.errors import DataError
 from ..columns import as_frame, note_omission
 from ..suspicious import alike_labels, totals_for_options, warn_of
 from .best_worst import best_columns, best_worst_columns, long_columns, occasions_of_best_worst, widened
-from .long import Occasions, wide_occasions
+from .long import RawOccasions, wide_occasions
 from .rankings import (
     ABSENT,
     SHAPES,
@@ -234,7 +234,7 @@ def from_best_worst(
     return cls._made_of(*fields_of_occasions(occasions_of_best_worst(frame, columns, labels, weights)))
 
 
-def fields_of_occasions(rows: Occasions) -> tuple[Any, ...]:
+def fields_of_occasions(rows: RawOccasions) -> tuple[Any, ...]:
     """The fields of the choices in the rows of occasions, which are counted; a DataError for fewer than two options."""
     if len(rows.labels) < 2:
         raise DataError(f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}.")
@@ -243,7 +243,7 @@ def fields_of_occasions(rows: Occasions) -> tuple[Any, ...]:
     return fields
 
 
-def aggregated(rows: Occasions) -> Arrays:
+def aggregated(rows: RawOccasions) -> Arrays:
     """Check every occasion, and count: the distinct sets, and who chose what out of which set how often."""
     order = np.lexsort((rows.alternative, rows.occasion))
     occasion, alternative = rows.occasion[order], rows.alternative[order]

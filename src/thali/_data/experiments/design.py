@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .scheme import Scheme
 
 
-class Design(NamedTuple):
+class ExperimentDesign(NamedTuple):
     """Respondents, their tasks, the products they saw, and the scheme by which tables of new tasks are read."""
 
     scheme: "Scheme"
@@ -59,18 +59,20 @@ class Design(NamedTuple):
         return xr.Dataset(variables, coordinates, attrs={"scheme": json.dumps(self.scheme.to_dict())})
 
 
-def design_of(data: "ChoiceExperiment") -> Design:
+def design_of(data: "ChoiceExperiment") -> ExperimentDesign:
     """The stored part of the data."""
     names = ("products", "first_task", "first_row", "row_product", "chosen")
-    return Design(data.scheme, tuple(data.respondents), *(np.array(getattr(data, name), np.int64) for name in names))
+    return ExperimentDesign(
+        data.scheme, tuple(data.respondents), *(np.array(getattr(data, name), np.int64) for name in names)
+    )
 
 
-def design_from(dataset: "xarray.Dataset") -> Design:
+def design_from(dataset: "xarray.Dataset") -> ExperimentDesign:
     """The design that `Design.to_dataset` wrote."""
     from .scheme import Scheme
 
     names = ("products", "first_task", "first_row", "row_product", "chosen")
-    return Design(
+    return ExperimentDesign(
         Scheme.from_dict(json.loads(dataset.attrs["scheme"])),
         tuple(map(str, dataset["respondent"].values)),
         *(np.array(dataset[name].values, np.int64) for name in names),

@@ -16,12 +16,12 @@ from ..judged import Frozen
 from ..kinds import EXPERIMENTS
 from ..people import column_facts, differing_columns
 from .levels import ALPHABET, MEASURED, is_whole
-from .scheme import INSIDE, Attribute, Encoded, Tasks
+from .scheme import INSIDE, Attribute, Encoded, SchemeTasks
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from .frame import Choices
+    from .frame import ExperimentArrays
 
 
 def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.ndarray:
@@ -216,7 +216,7 @@ def _cells(
     return pd.Categorical(texts, [*attribute.levels, *extra], ordered=attribute.order != ALPHABET)
 
 
-class ChoiceExperiment(ExperimentRows, Tasks):
+class ChoiceExperiment(ExperimentRows, SchemeTasks):
     r"""Tasks in which people chose one of several products, each described by levels of attributes.
 
     .. math:: x^*_{nt} \in X_{nt} = \{x_{nt1}, \dots, x_{ntJ}\}, \qquad x = (l_1, \dots, l_L)
@@ -368,7 +368,7 @@ class ChoiceExperiment(ExperimentRows, Tasks):
         return cls._of(choices_of(frame, columns, attributes, levels, none, bins, missing, inside, bought))
 
     @classmethod
-    def _of(cls, found: "Choices") -> "ChoiceExperiment":
+    def _of(cls, found: "ExperimentArrays") -> "ChoiceExperiment":
         products, row_product = np.unique(found.products_of_rows, axis=0, return_inverse=True)
         arrays = (found.first_task, found.first_row, found.chosen, row_product.ravel(), products)
         arrays = tuple(np.ascontiguousarray(array, dtype=np.int64) for array in arrays)

@@ -211,7 +211,7 @@ def _places(task: np.ndarray) -> np.ndarray:
     return place
 
 
-class Choices(NamedTuple):
+class ExperimentArrays(NamedTuple):
     """What a `ChoiceExperiment` holds, in its order of rows."""
 
     scheme: Scheme
@@ -226,7 +226,7 @@ class Choices(NamedTuple):
     people: "pd.DataFrame | None" = None
 
 
-class Rows(NamedTuple):
+class FrameRowLabels(NamedTuple):
     """The labels of each row of the table."""
 
     person: np.ndarray
@@ -253,7 +253,7 @@ def choices_of(
     missing: Any,
     inside: bool,
     bought: str | None = None,
-) -> Choices:
+) -> ExperimentArrays:
     """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
     frame = as_frame(frame)
     frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
@@ -323,7 +323,7 @@ def choices_of(
     return choices._replace(people=people)
 
 
-def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows: Rows) -> "pd.DataFrame":
+def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows: FrameRowLabels) -> "pd.DataFrame":
     """Return the rows of what was offered, without the column that says so and those that number the rows."""
     own = by_plain_name(marks)
     numbering = [name for name in own.values() if numbers_rows(column(frame, name))]
@@ -345,10 +345,10 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
     return frame.loc[offered].drop(columns=[*numbering, available])
 
 
-def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> Rows:
+def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> FrameRowLabels:
     """The labels of each row of the table."""
     labels = None if alternative is None else _labels(frame, alternative)
-    return Rows(_labels(frame, respondent), _labels(frame, task), labels)
+    return FrameRowLabels(_labels(frame, respondent), _labels(frame, task), labels)
 
 
 def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str) -> "pd.DataFrame | None":
@@ -515,7 +515,7 @@ def _without(attribute: Attribute, label: str) -> Attribute:
     return attribute._replace(levels=tuple(level for level in attribute.levels if level != label))
 
 
-def _without_constant(choices: Choices, asked: set[str], guessed: bool) -> tuple[Choices, list[str]]:
+def _without_constant(choices: ExperimentArrays, asked: set[str], guessed: bool) -> tuple[ExperimentArrays, list[str]]:
     """Leave out attributes that are constant within every task, but for those asked for; and their names."""
     # Where attributes are guessed, the no-choice option is not compared with the others, which it always differs from.
     compared = ~choices.is_none if guessed else np.ones_like(choices.is_none)
@@ -552,7 +552,9 @@ def _refuse_single(attributes: Iterable[Attribute]) -> None:
             )
 
 
-def _in_order(scheme: Scheme, rows: Rows, products: Any, picked: np.ndarray, is_none: np.ndarray) -> Choices:
+def _in_order(
+    scheme: Scheme, rows: FrameRowLabels, products: Any, picked: np.ndarray, is_none: np.ndarray
+) -> ExperimentArrays:
     """Rows sorted by respondent and task, each in order of first appearance, and checked task by task."""
     import pandas as pd
 
@@ -578,10 +580,12 @@ def _in_order(scheme: Scheme, rows: Rows, products: Any, picked: np.ndarray, is_
     respondents = tuple(str(label) for label in people)
     task_labels = rows.task[order][starts].astype(str)
     arrays = (first_task, first_row, chosen, products[order], is_none[order], task_labels, labels.astype(str))
-    return Choices(scheme, respondents, *arrays)
+    return ExperimentArrays(scheme, respondents, *arrays)
 
 
-def _check_tasks(rows: Rows, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any) -> None:
+def _check_tasks(
+    rows: FrameRowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
+) -> None:
     choices, nones = np.add.reduceat(picked.astype(int), starts), np.add.reduceat(is_none.astype(int), starts)
 
     def place(wrong: np.ndarray) -> str:

@@ -64,7 +64,7 @@ class Encoded(NamedTuple):
     products: np.ndarray  # (rows, attributes) int64 level numbers, -1: missing
 
 
-class Tasks:
+class SchemeTasks:
     """Tasks whose products are encoded by a scheme of their own, as a `ChoiceExperiment` holds them."""
 
     scheme: "Scheme"
@@ -156,13 +156,13 @@ class Scheme:
             codes.append(codes_of(column(frame, attribute.name), attribute, is_none, where))
         return np.column_stack(codes).astype(np.int64) if codes else np.empty((len(frame), 0), np.int64)
 
-    def with_numbers(self, names: Sequence[str], new: "pd.DataFrame | Tasks") -> "Scheme":
+    def with_numbers(self, names: Sequence[str], new: "pd.DataFrame | SchemeTasks") -> "Scheme":
         """The scheme in which the numbers that new tasks hold in the named attributes are levels after its own."""
         wider = []
         for attribute in self.attributes:
             if attribute.name in names:
                 texts: Sequence[str] = ()
-                if isinstance(new, Tasks):
+                if isinstance(new, SchemeTasks):
                     texts = new.scheme.levels.get(attribute.name, ())
                 elif places := [k for k, own in enumerate(getattr(new, "columns", ())) if str(own) == attribute.name]:
                     texts = distinct_texts(new.iloc[:, places[0]])[1]
@@ -172,9 +172,9 @@ class Scheme:
             wider.append(attribute)
         return replace(self, attributes=tuple(wider))
 
-    def encode(self, new: "pd.DataFrame | Tasks", respondents: Sequence[str] = ()) -> Encoded:
+    def encode(self, new: "pd.DataFrame | SchemeTasks", respondents: Sequence[str] = ()) -> Encoded:
         """Rows of new tasks; see `ChoiceExperiment.encode`."""
-        if isinstance(new, Tasks):
+        if isinstance(new, SchemeTasks):
             return self._encode_tasks(new, respondents)
         if not (hasattr(new, "columns") and hasattr(new, "index")):
             raise DataError(f"New tasks must be a ChoiceExperiment or a pandas DataFrame; got {type(new).__name__}.")
@@ -197,14 +197,14 @@ class Scheme:
         numbers = nobody - 1 if person is None else np.array([known.get(label, -1) for label in person], np.int64)
         return Encoded(task_of_row, numbers, self.products(frame, where))
 
-    def _encode_tasks(self, data: Tasks, respondents: Sequence[str]) -> Encoded:
+    def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> Encoded:
         tasks = np.repeat(np.arange(len(data.first_row) - 1), np.diff(data.first_row))
         known = {label: number for number, label in enumerate(respondents)}
         person = np.array([known.get(label, -1) for label in data.respondents], np.int64)
         person = np.repeat(person, np.diff(data.first_task))
         return Encoded(tasks, person[tasks], self._relabelled(data)[data.row_product])
 
-    def _relabelled(self, data: Tasks) -> np.ndarray:
+    def _relabelled(self, data: SchemeTasks) -> np.ndarray:
         """The products of other data in the level numbers of this scheme."""
         levels, theirs, names = self.levels, data.scheme.levels, data.scheme.names
         if levels == theirs and self.names == names:

@@ -13,12 +13,12 @@ from thali.errors import DataError, DataWarning
 from ..answers import Answers
 from ..columns import square_cells
 from ..connectivity import connected, disconnected
-from ..judged import Judged, Tally
+from ..judged import AnswerTally, Judged
 from ..kinds import PAIRS
 from ..people import column_facts
 from ..suspicious import alike_labels, percentages, warn_of
 from . import parts, tables
-from .covariates import Cells, Covariates
+from .covariates import CovariateCells, PairCovariates
 from .dates import Dates
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class PairedComparisons(Judged):
     tied: np.ndarray
     forward: np.ndarray | None
     answers: Answers | None
-    covariates: Covariates | None
+    covariates: PairCovariates | None
     dates: Dates | None = None
 
     def __init__(
@@ -248,17 +248,17 @@ class PairedComparisons(Judged):
         return None if self.answers is None or self.answers.people is None else self.answers.people.copy()
 
     @property
-    def cells(self) -> Cells:
+    def cells(self) -> CovariateCells:
         """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
         self.refuse_dates()
         return parts.cells_of(self)
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> AnswerTally:
         """How often each option of each cell was chosen, and neither if there are ties at all."""
         cells = self.cells
         counts = np.stack([cells.wins, cells.losses, *([cells.tied] if self.n_ties else [])], axis=1)
-        return Tally(counts.shape[1] * np.arange(len(counts) + 1), counts.ravel())
+        return AnswerTally(counts.shape[1] * np.arange(len(counts) + 1), counts.ravel())
 
     def to_comparisons(self) -> "PairedComparisons":
         """The comparisons themselves."""

@@ -22,14 +22,14 @@ _SEEN = 0.005  # log odds, below which odds are 1.00
 ORDER = "order"  # the covariate that is 1 for the option shown first, or at home
 
 
-class Columns(NamedTuple):
+class CovariateColumns(NamedTuple):
     """Covariates of the rows of a table."""
 
     names: tuple[str, ...]
     values: np.ndarray  # (rows, covariates), of comparisons with the sign of "first over second"
 
 
-class Cells(NamedTuple):
+class CovariateCells(NamedTuple):
     """Comparisons of pairs, a cell for each pair, or for each pair and different values of covariates."""
 
     pair: np.ndarray  # (cells,) place among the compared pairs
@@ -42,7 +42,7 @@ class Cells(NamedTuple):
     answers: Answers | None  # the counts by person; its pairs are cells
 
 
-class Covariates(Frozen):
+class PairCovariates(Frozen):
     """Comparisons divided by covariates: a cell is a pair with the same values of all of them.
 
     Attributes
@@ -97,14 +97,14 @@ class Covariates(Frozen):
     @classmethod
     def of_rows(
         cls,
-        rows: Columns,
+        rows: CovariateColumns,
         n_options: int,
         pair: np.ndarray,
         won: np.ndarray,
         counts: np.ndarray,
         tied: np.ndarray,
         who: Who | None,
-    ) -> "Covariates":
+    ) -> "PairCovariates":
         """Added up from rows, whose values have the sign of the pair; `won`: whether its first was chosen."""
         names, values = rows
         found, cell = np.unique(np.column_stack([pair, values + 0.0]), axis=0, return_inverse=True)
@@ -116,7 +116,7 @@ class Covariates(Frozen):
 
     def of_pairs(
         self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray, options: np.ndarray
-    ) -> "Covariates | None":
+    ) -> "PairCovariates | None":
         """The cells of some of the pairs: which stay, their new places, and which of them have their sides exchanged.
 
         `options`: positions of the options that stay. None if there is no such cell.
@@ -135,7 +135,7 @@ class Covariates(Frozen):
         answers = None if self.answers is None else self.answers.of_pairs(rows, number, other)
         return self._made_of(self.names, *arrays, answers)
 
-    def of_names(self, names: Sequence[str]) -> "Covariates | None":
+    def of_names(self, names: Sequence[str]) -> "PairCovariates | None":
         """The cells that some of the covariates make; None for none of them."""
         if unknown := [name for name in names if name not in self.names]:
             raise DataError(
@@ -153,7 +153,7 @@ class Covariates(Frozen):
         arrays = found[:, 0].astype(np.int64), found[:, 1:].copy(), self.options[:, kept]
         return self._made_of(tuple(self.names[k] for k in kept), *arrays, *sums, answers)
 
-    def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "Covariates":
+    def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
         """The cells of the answers of some people, by their places; `pairs` are those that they compared."""
         assert self.answers is not None
         answers, cells = self.answers.of_respondents(members)
@@ -161,7 +161,7 @@ class Covariates(Frozen):
         sums = [np.bincount(answers.pair, each, len(cells)) for each in (answers.wins, answers.losses, answers.tied)]
         return self._made_of(self.names, pair, self.values[cells], self.options, *sums, answers)
 
-    def without_ties(self, share: float) -> "Covariates | None":
+    def without_ties(self, share: float) -> "PairCovariates | None":
         """The same where a tie counts that share of a choice of either side; None if nothing is left."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         kept = wins + losses > 0
@@ -173,7 +173,7 @@ class Covariates(Frozen):
         arrays = self.pair[kept], self.values[kept], self.options, wins[kept], losses[kept], 0.0 * wins[kept]
         return self._made_of(self.names, *arrays, answers)
 
-    def together(self, every: "Sequence[Covariates]", pairs: Sequence[np.ndarray]) -> "Covariates":
+    def together(self, every: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]) -> "PairCovariates":
         """The cells of all, of which these are the first; `pairs`: the new places of the pairs of each."""
         rows = [np.column_stack([place[each.pair], each.values]) for each, place in zip(every, pairs, strict=True)]
         found, cell = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
@@ -181,14 +181,14 @@ class Covariates(Frozen):
         sums = [np.bincount(cell.ravel(), each, len(found)) for each in counts]
         return self._made_of(self.names, found[:, 0].astype(np.int64), found[:, 1:].copy(), self.options, *sums, None)
 
-    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Covariates":
+    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "PairCovariates":
         """The same cells with other counts, of nobody that is known."""
         return self._made_of(self.names, self.pair, self.values, self.options, wins, losses, tied, None)
 
 
 def covariate_columns(
     frame: "pd.DataFrame", names: Sequence[str], sides: tuple[str, str] | None, used: Sequence[str]
-) -> Columns:
+) -> CovariateColumns:
     """The columns as covariates: numbers as they are, other columns as indicators of all categories but the first.
 
     `sides`: the columns of the first option and of the second; None: these are covariates of options. "order", unless
@@ -218,10 +218,10 @@ def covariate_columns(
         found |= _numbers(values, frame) if _is_number(values) else _indicators(frame, name)
     for name, values in found.items():
         refuse_extremes(values, f"number of the covariate {name!r}")
-    return Columns(tuple(found), np.column_stack(list(found.values())))
+    return CovariateColumns(tuple(found), np.column_stack(list(found.values())))
 
 
-def option_columns(frame: "pd.DataFrame", labels: Sequence[str]) -> Columns:
+def option_columns(frame: "pd.DataFrame", labels: Sequence[str]) -> CovariateColumns:
     """Covariates of options: all columns of a table whose index holds the labels, as arrays (options, covariates)."""
     place = {as_label(label): k for k, label in enumerate(frame.index)}
     if lacking := [label for label in labels if label not in place]:

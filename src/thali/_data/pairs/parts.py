@@ -12,7 +12,7 @@ from thali.errors import Argument, DataError, InPython, Message
 from ..answers import Answers, Who, all_who
 from ..columns import added_up, as_frame
 from ..people import people_by
-from .covariates import ORDER, Cells, Columns, Covariates, option_columns
+from .covariates import ORDER, CovariateCells, CovariateColumns, PairCovariates, option_columns
 from .dates import Dates, When
 from .tables import fields_of_rows, of_rows
 
@@ -204,16 +204,16 @@ def without_pair(data: "PairedComparisons", a: Any, b: Any) -> "PairedComparison
     return only(data, kept)
 
 
-def cells_of(data: "PairedComparisons") -> Cells:
+def cells_of(data: "PairedComparisons") -> CovariateCells:
     """The comparisons as models take them: a cell for each pair, or each pair and different covariates."""
     own = data.covariates
     if own is None:
         none = np.zeros((data.n_pairs, 0))
         sides = data.first, data.second, data.wins, data.losses, data.tied
-        return Cells(np.arange(data.n_pairs), *sides, none, data.answers)
+        return CovariateCells(np.arange(data.n_pairs), *sides, none, data.answers)
     first, second = data.first[own.pair], data.second[own.pair]
     x = own.values + own.options[first] - own.options[second]
-    return Cells(own.pair, first, second, own.wins, own.losses, own.tied, x, own.answers)
+    return CovariateCells(own.pair, first, second, own.wins, own.losses, own.tied, x, own.answers)
 
 
 def with_order(data: "PairedComparisons") -> "PairedComparisons":
@@ -252,7 +252,7 @@ def with_order(data: "PairedComparisons") -> "PairedComparisons":
     pair, is_forward = np.nonzero(there)
     values, options = np.where(is_forward, 1.0, -1.0)[:, None], np.zeros((data.n_options, 1))
     sums = [each[there] for each in counts]
-    return with_known(data, data.forward, None, Covariates._made_of((ORDER,), pair, values, options, *sums, None))
+    return with_known(data, data.forward, None, PairCovariates._made_of((ORDER,), pair, values, options, *sums, None))
 
 
 def between(data: "PairedComparisons", since: Any = None, until: Any = None) -> "PairedComparisons":
@@ -330,12 +330,12 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
     if own is None:
         cells = cells_of(data)
         nothing = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
-        own = Covariates._made_of((), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers)
+        own = PairCovariates._made_of((), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers)
     if twice := [name for name in names if name in own.names]:
         raise DataError(f"There already is a covariate {twice[0]!r}; rename the column.")
     of_cells = np.hstack([own.values, np.zeros((len(own.pair), len(names)))])
     arrays = own.pair, of_cells, np.hstack([own.options, values]), own.wins, own.losses, own.tied, own.answers
-    return with_known(data, data.forward, data.answers, Covariates._made_of((*own.names, *names), *arrays))
+    return with_known(data, data.forward, data.answers, PairCovariates._made_of((*own.names, *names), *arrays))
 
 
 def with_covariates(data: "PairedComparisons", names: Iterable[str]) -> "PairedComparisons":
@@ -553,7 +553,7 @@ def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...])
     place, names, dates = {label: k for k, label in enumerate(labels)}, parts[0].covariate_names, parts[0].dates
     rows = [_finest(part, np.array([place[label] for label in part.labels])) for part in parts]
     first, second, wins, losses, tied, x = (
-        np.concatenate([getattr(row, n) for row in rows]) for n in _Rows._fields[:6]
+        np.concatenate([getattr(row, n) for row in rows]) for n in _ComparisonRows._fields[:6]
     )
     who = None
     if all(part.answers is not None for part in parts):
@@ -564,7 +564,7 @@ def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...])
         who = who._replace(number=np.tile(who.number, 2))
     outcomes = np.append(first, second), np.append(second, first), np.append(wins, losses), np.append(tied, 0.0 * tied)
     in_order = np.repeat([True, False], len(first))
-    described = Columns(names, np.tile(x, (2, 1))) if names else None
+    described = CovariateColumns(names, np.tile(x, (2, 1))) if names else None
     when = None
     if dates is not None:
         times = np.concatenate([part.dates.time for part in parts if part.dates is not None])
@@ -572,7 +572,7 @@ def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...])
     return of_rows(type(parts[0]), labels, outcomes, (who, in_order, described), when, False)
 
 
-class _Rows(NamedTuple):
+class _ComparisonRows(NamedTuple):
     """Comparisons as finely as they are known: of a pair, by covariates, by person."""
 
     first: np.ndarray
@@ -584,18 +584,20 @@ class _Rows(NamedTuple):
     respondent: np.ndarray  # (rows,) places of people; empty if they are not known
 
 
-def _finest(data: "PairedComparisons", place: np.ndarray) -> _Rows:
+def _finest(data: "PairedComparisons", place: np.ndarray) -> _ComparisonRows:
     """The comparisons, of options at these places."""
     if data.dates is not None:
         own = data.dates
-        return _Rows(place[own.first], place[own.second], own.wins, own.losses, own.tied, own.x, own.respondent)
+        return _ComparisonRows(
+            place[own.first], place[own.second], own.wins, own.losses, own.tied, own.x, own.respondent
+        )
     cells, answers = cells_of(data), data.answers if data.covariates is None else data.covariates.answers
     if answers is None:
         rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
     else:
         rows, counts, respondent = answers.pair, answers, answers.respondent
     sides = place[cells.first[rows]], place[cells.second[rows]]
-    return _Rows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent)
+    return _ComparisonRows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent)
 
 
 def of_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":
@@ -643,7 +645,7 @@ def with_known(
     data: "PairedComparisons",
     forward: np.ndarray | None,
     answers: Answers | None,
-    covariates: Covariates | None,
+    covariates: PairCovariates | None,
     dates: Dates | None = None,
 ) -> "PairedComparisons":
     """The same counts with how many of them are in which order, who gave them, their covariates, and their dates."""

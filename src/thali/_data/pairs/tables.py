@@ -14,9 +14,9 @@ from ..roles import refuse_ambiguous
 from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 from .columns import PairColumns, respondent_column, the_columns, uncounted
-from .covariates import Columns, Covariates, columns_of_covariates, covariate_columns
+from .covariates import CovariateColumns, PairCovariates, columns_of_covariates, covariate_columns
 from .dates import Dates, When, when_of
-from .trials import Outcomes, outcomes_of_trials, trial_columns
+from .trials import TrialOutcomes, outcomes_of_trials, trial_columns
 from .wide import WideColumns, outcomes_of_wide, wide_columns
 
 if TYPE_CHECKING:
@@ -443,7 +443,7 @@ def from_wide(
     return of_outcomes(cls, outcomes_of_wide(frame, found, coding, labels, weights))[0]
 
 
-def of_outcomes(cls: "type[PairedComparisons]", found: Outcomes) -> "tuple[PairedComparisons, str]":
+def of_outcomes(cls: "type[PairedComparisons]", found: TrialOutcomes) -> "tuple[PairedComparisons, str]":
     """The comparisons in rows that were read, and how they were read."""
     cells = found.winner, found.loser, found.counts, found.tied
     data = of_rows(cls, found.labels, cells, (found.who, found.in_order, found.covariates), found.when)
@@ -455,7 +455,7 @@ def of_rows(
     cls: "type[PairedComparisons]",
     labels: tuple[str, ...],
     cells: tuple[np.ndarray, ...],
-    known: tuple[Who | None, np.ndarray | None, Columns | None],
+    known: tuple[Who | None, np.ndarray | None, CovariateColumns | None],
     when: When | None,
     knows_order: bool = True,
 ) -> "PairedComparisons":
@@ -585,7 +585,7 @@ def fields_of_rows(
     tied: np.ndarray | None = None,
     who: Who | None = None,
     in_order: np.ndarray | None = None,
-    described: Columns | None = None,
+    described: CovariateColumns | None = None,
 ) -> tuple[Any, ...]:
     """The fields of the data in rows of counts and ties, which are added up; a DataError if nothing was compared.
 
@@ -612,8 +612,8 @@ def fields_of_rows(
         forward = np.array(of_pairs)
         if described is not None:
             x = np.where(is_forward[:, None], described.values[there], -described.values[there])
-            rows = Columns(described.names, x)
-            covariates = Covariates.of_rows(rows, n, pair, won, counts, tied, who)
+            rows = CovariateColumns(described.names, x)
+            covariates = PairCovariates.of_rows(rows, n, pair, won, counts, tied, who)
     if who is not None:
         answers = Answers.of_rows(who, pair, won, counts, tied)
     return labels, *found, forward, answers, covariates

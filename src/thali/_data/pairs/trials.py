@@ -29,7 +29,7 @@ from ..roles import (
     no_answers,
     plain,
 )
-from .covariates import Columns, covariate_columns
+from .covariates import CovariateColumns, covariate_columns
 from .dates import DAY, When, when_of
 
 if TYPE_CHECKING:
@@ -294,7 +294,7 @@ class TrialColumns(NamedTuple):
         return (self.first, self.second, *self.verdict, self.respondent, self.count)
 
 
-class Outcomes(NamedTuple):
+class TrialOutcomes(NamedTuple):
     """Comparisons as `PairedComparisons` counts them: a row each, or several alike."""
 
     labels: tuple[str, ...]
@@ -305,7 +305,7 @@ class Outcomes(NamedTuple):
     who: Who | None
     in_order: np.ndarray | None  # whether the winner, or the first of a tie, was shown first; None: not known
     how: str  # they were read, in words
-    covariates: Columns | None = None  # of the rows, for what was shown first
+    covariates: CovariateColumns | None = None  # of the rows, for what was shown first
     when: When | None = None
 
 
@@ -467,7 +467,7 @@ def outcomes_of_trials(
     weights: bool,
     covariates: Sequence[str] | None = None,
     date: str | None = None,
-) -> Outcomes:
+) -> TrialOutcomes:
     """The comparisons in the rows; those without an answer are left out, and the words say how many."""
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
     kept = ~np.isnan(verdicts.outcome)
@@ -497,7 +497,7 @@ def outcomes_of_trials(
     when = None if date is None else when_of(rows, date)
     if when is not None:
         how += f", {'dates' if when.unit == DAY else 'periods'} {date!r}"
-    return Outcomes(names, winner, loser, times - tied, tied, who, won, how, described, when)
+    return TrialOutcomes(names, winner, loser, times - tied, tied, who, won, how, described, when)
 
 
 def _of_column(frame: "pd.DataFrame", columns: TrialColumns, coding: Mapping[Any, str] | None) -> Verdicts:

@@ -15,7 +15,7 @@ from ..answers import Who, who_answered
 from ..columns import count_column, note_omission
 from ..people import people_table
 from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, no_answers, plain
-from .trials import FIRST, SECOND, TIE, Outcomes, meanings, without_missing
+from .trials import FIRST, SECOND, TIE, TrialOutcomes, meanings, without_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -199,7 +199,7 @@ _NAMES = {FIRST: "the first", SECOND: "the second", TIE: "a tie"}
 
 def outcomes_of_wide(
     frame: "pd.DataFrame", columns: WideColumns, coding: Mapping[Any, str] | None, labels: Any, weights: bool
-) -> Outcomes:
+) -> TrialOutcomes:
     """The comparisons in the cells; empty ones were not answered."""
     pairs = columns.pairs
     own = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
@@ -222,7 +222,7 @@ def outcomes_of_wide(
     cells = np.where(won, first, second), np.where(won, second, first), times[row] - tied, tied
     who = None if who is None else who.of_rows(row)
     note_omission(np.isnan(outcome).all(axis=1).sum())
-    return Outcomes(names, *cells, who, None, _words(columns, coded))
+    return TrialOutcomes(names, *cells, who, None, _words(columns, coded))
 
 
 def _who(frame: "pd.DataFrame", columns: WideColumns) -> Who:

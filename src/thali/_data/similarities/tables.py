@@ -13,14 +13,14 @@ from ..answers import JudgedValues, Who, who_answered
 from ..checks import MAX_COUNTED, checked_numbers
 from ..columns import column, count_column, encode, note
 from ..roles import COUNT, DISSIMILARITY, RESPONDENT, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
-from ..squares import Words, cell, mismatch, square_table
+from ..squares import SquareWords, cell, mismatch, square_table
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-MATRIX = Words("matrix", "object", "Use Similarities.from_frame for long tables.")
-JUDGEMENTS = Words("judgements", "object", "It must contain the number of judgements for each cell of `matrix`.")
+MATRIX = SquareWords("matrix", "object", "Use Similarities.from_frame for long tables.")
+JUDGEMENTS = SquareWords("judgements", "object", "It must contain the number of judgements for each cell of `matrix`.")
 ROUNDING = 1e-8  # of the range: below it, s_ij and s_ji differ by how they were written
 
 
@@ -366,7 +366,7 @@ EXPECTED = (
 )
 
 
-class PairColumns(NamedTuple):
+class SimilarityColumns(NamedTuple):
     """Which columns hold the two objects, their similarity, how many judgements a row stands for, and who judged."""
 
     first: str
@@ -388,7 +388,7 @@ def pair_columns(
     similarity: str | None = None,
     count: str | None = None,
     who: str | None = None,
-) -> PairColumns:
+) -> SimilarityColumns:
     """The columns of a list of pairs: those named, and for the others those that bear one of the usual names."""
     own = by_plain_name(names)
     if (first is None) != (second is None):
@@ -412,7 +412,7 @@ def pair_columns(
         _only_one(list(map(repr, found)), "the number of judgements per row")
         count = found[0] if found else None
     who = who or next(RESPONDENT.surely(free, (similarity, count)), None)
-    return PairColumns(first, second, similarity, count, who)
+    return SimilarityColumns(first, second, similarity, count, who)
 
 
 def tells_similarities(names: list[str], vaguely: bool) -> bool:
@@ -428,7 +428,7 @@ def tells_similarities(names: list[str], vaguely: bool) -> bool:
 
 
 def listed_pairs(
-    frame: "pd.DataFrame", columns: PairColumns, labels: Iterable[Any] | None
+    frame: "pd.DataFrame", columns: SimilarityColumns, labels: Iterable[Any] | None
 ) -> tuple[Measured, float | None, JudgedValues | None]:
     """The pairs of a list, what a judgement is off where judgements tell it, and who judged them, where that is known
     and nobody judged a pair several times; rows of the same two objects, in either order, are averaged."""

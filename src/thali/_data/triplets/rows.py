@@ -21,7 +21,7 @@ Where = Callable[[int], str]  # a row in words
 MAX_OBJECTS = 2**31  # so that two of them make a number
 
 
-class Questions(NamedTuple):
+class TripletQuestions(NamedTuple):
     """Questions of the same number of pairs."""
 
     pairs: np.ndarray  # (questions, m) int64: first * n + second of each pair, first < second
@@ -29,12 +29,14 @@ class Questions(NamedTuple):
     times: np.ndarray  # (questions,)
 
 
-def of_objects(n: int, members: np.ndarray, first: np.ndarray, second: np.ndarray, times: np.ndarray) -> Questions:
+def of_objects(
+    n: int, members: np.ndarray, first: np.ndarray, second: np.ndarray, times: np.ndarray
+) -> TripletQuestions:
     """Sets of objects (questions, size), of which two positions (first, second) were chosen: all pairs of a set."""
     a, b = np.triu_indices(members.shape[1], k=1)
     number = np.zeros((members.shape[1],) * 2, np.int64)
     number[a, b] = number[b, a] = np.arange(len(a))
-    return Questions(pair_keys(n, members[:, a], members[:, b]), number[first, second], times)
+    return TripletQuestions(pair_keys(n, members[:, a], members[:, b]), number[first, second], times)
 
 
 def pair_keys(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -52,7 +54,9 @@ def refuse_repeated(members: np.ndarray, labels: Sequence[str], where: Where) ->
         raise DataError(f"{labels[repeated]!r} is listed twice {where(k)}; give different objects, or remove the row.")
 
 
-def added_up(n: int, parts: Iterable[Questions]) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
+def added_up(
+    n: int, parts: Iterable[TripletQuestions]
+) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray], list]:
     """The distinct sets of pairs, small ones first, and how often each of their pairs was chosen; of each part that was
     asked, small sets first, the places of the pairs that its rows chose."""
     sizes, keys, counts, places, before = [], [], [], [], 0
@@ -87,7 +91,7 @@ def distinct_rows(rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return code, shown
 
 
-def refuse_other_sets(parts: Iterable[tuple[Questions, np.ndarray]], n: int, labels: Any, where: Where) -> None:
+def refuse_other_sets(parts: Iterable[tuple[TripletQuestions, np.ndarray]], n: int, labels: Any, where: Where) -> None:
     """Raise if two answers to one question, by its name, are out of different sets; with each part its names."""
     seen: dict[Any, tuple[tuple[int, ...], int]] = {}
     row = 0
@@ -214,7 +218,7 @@ def row_name(k: int) -> str:
 
 def questions_of_sets(
     sets: Iterable[Iterable[Any]], chosen: Iterable[Iterable[Any]], labels: Iterable[Any] | None, counts: Any
-) -> tuple[tuple[str, ...], list[Questions]]:
+) -> tuple[tuple[str, ...], list[TripletQuestions]]:
     """The labels, and the questions of each number of pairs."""
     asked = [pairs_in(number, each) for number, each in enumerate(sets)]
     answers = [tuple(map(as_label, pair)) for pair in chosen]
@@ -233,7 +237,7 @@ def questions_of_sets(
         if (absent := ~held.any(axis=1)).any():
             k = rows[int(absent.argmax())]
             raise DataError(f"The pair {answers[k]} {row_name(k)} is not in its set; correct the pair or the set.")
-        parts.append(Questions(keys, held.argmax(axis=1), times[rows]))
+        parts.append(TripletQuestions(keys, held.argmax(axis=1), times[rows]))
     return names, parts
 
 
@@ -376,7 +380,7 @@ def _series(own: Mapping[str, str]) -> tuple[str, ...]:
 
 def answers_in(
     frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool = False
-) -> tuple[tuple[str, ...], Questions]:
+) -> tuple[tuple[str, ...], TripletQuestions]:
     """Labels, and the question of each row with its answer."""
     sides = [column(frame, name) for name in columns.objects]
 
@@ -409,10 +413,10 @@ def answers_in(
     return names, questions
 
 
-def anchored(n: int, members: np.ndarray, times: np.ndarray) -> Questions:
+def anchored(n: int, members: np.ndarray, times: np.ndarray) -> TripletQuestions:
     """Anchor, nearer and farther object a row: of two pairs with the anchor the first was chosen."""
     pairs = np.stack([pair_keys(n, members[:, 0], members[:, k]) for k in (1, 2)], axis=1)
-    return Questions(pairs, np.zeros(len(members), np.int64), times)
+    return TripletQuestions(pairs, np.zeros(len(members), np.int64), times)
 
 
 def _place_of(

@@ -13,12 +13,12 @@ from thali.errors import Argument, DataError, DataWarning, InPython, Message
 from ..answers import ChosenPlaces, Who, all_who, who_answered
 from ..columns import answered_rows, as_frame
 from ..connectivity import connected, parted
-from ..judged import Judged, Tally
+from ..judged import AnswerTally, Judged
 from ..kinds import TRIPLETS
 from ..people import column_facts, people_by
 from .rows import (
     EXPECTED,
-    Questions,
+    TripletQuestions,
     added_up,
     agreed,
     anchored,
@@ -273,7 +273,7 @@ class Triplets(Judged):
         """
         return cls.__new__(cls)._fill(*questions_of_sets(sets, chosen, labels, counts))
 
-    def _fill(self, labels: tuple[str, ...], parts: list[Questions], who: Who | None = None) -> "Triplets":
+    def _fill(self, labels: tuple[str, ...], parts: list[TripletQuestions], who: Who | None = None) -> "Triplets":
         """The answers of all parts, small sets first if it is known who answered."""
         fields, places = added_up(len(labels), parts)
         if who is None:
@@ -418,7 +418,7 @@ class Triplets(Judged):
                 own = sizes == m
                 each.append((keys[first[own, None] + np.arange(m)], place[own] - first[own], times[own]))
                 respondents.append((number, respondent[own]))
-            questions.append(Questions(*(np.concatenate(arrays) for arrays in zip(*each, strict=True))))
+            questions.append(TripletQuestions(*(np.concatenate(arrays) for arrays in zip(*each, strict=True))))
         who = None
         if len(known) == len(parts):
             who = all_who([Who(known[k].respondents, own, known[k].people) for k, own in respondents])
@@ -477,9 +477,9 @@ class Triplets(Judged):
         return self.never_asked
 
     @property
-    def tally(self) -> Tally:
+    def tally(self) -> AnswerTally:
         """How often each pair of each set was chosen."""
-        return Tally(self.start, self.counts)
+        return AnswerTally(self.start, self.counts)
 
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
         """The pairs of one set, by their labels."""

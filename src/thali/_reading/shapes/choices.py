@@ -28,7 +28,7 @@ from thali._data.roles import (
 from thali.errors import DataError
 
 from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ..table import RawTable
 from .experiments import numbers_places
 
 # Choices of one option out of several as a long table: a row for each alternative of each occasion --------------------
@@ -43,7 +43,7 @@ _NEEDED = (
 _LONG_NAMED_BY = ("choice_id", "alternative")
 
 
-def match_long(table: Table, **columns: str | None) -> Reading | None:
+def match_long(table: RawTable, **columns: str | None) -> Reading | None:
     """A table of which a column was named, or whose columns have the usual names; sure if their cells say so, too."""
     named = {role: name for role, name in columns.items() if name is not None}
     asked = any(columns.get(name) is not None for name in _LONG_NAMED_BY)
@@ -69,7 +69,7 @@ def _long_roles(found: dict[str, str | None]) -> ColumnsRead:
     return ColumnsRead(options, named("chosen"), named("count"), found["respondent"], answer=whose)
 
 
-def _read_long(table: Table, named: dict[str, Any]) -> tuple[Choices, str]:
+def _read_long(table: RawTable, named: dict[str, Any]) -> tuple[Choices, str]:
     found = roles(table.frame, dict.fromkeys(LONG_ROLES) | named)
     fractional: dict[str, Any] = {"weights": plain(found["count"] or "") in WEIGHTS}
     data = Choices(table.frame, **fractional | named)
@@ -88,7 +88,7 @@ def _long_sentence(found: dict[str, str | None]) -> str:
     return how
 
 
-def long_lacks(table: Table) -> Lack | None:
+def long_lacks(table: RawTable) -> Lack | None:
     """The column that is missing where the two others are there."""
     own = by_plain_name(table.names)
     missing = [lack for roles, lack in _NEEDED if all(role.among(own) is None for role in roles)]
@@ -118,7 +118,7 @@ _RANKINGS_NAMED_BY = ("option", "rank", "unranked")
 
 
 def match_rankings(
-    table: Table,
+    table: RawTable,
     option: str | None = None,
     rank: str | None = None,
     respondent: str | None = None,
@@ -143,7 +143,7 @@ def match_rankings(
     return Reading(CHOICES, _RANKINGS, how, table, lambda: _read_rankings(table, given, others, weights), roles=roles)
 
 
-def _holds_no_ranks(table: Table, found: RankingColumns) -> bool:
+def _holds_no_ranks(table: RawTable, found: RankingColumns) -> bool:
     """Whether another column says what was chosen of options called 1, 2, 3, or of products with such levels."""
     own = by_plain_name(table.names)
     if ODD.among(own) or (BEST.among(own) and WORST.among(own)) or best_columns(table.frame, {}) is not None:
@@ -161,12 +161,12 @@ def _rankings_roles(found: RankingColumns) -> ColumnsRead:
     return ColumnsRead(options, (), counts, found.respondent, answer=whose if found.shape == LONG else None)
 
 
-def _read_rankings(table: Table, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:
+def _read_rankings(table: RawTable, given: dict[str, Any], unranked: str, weights: bool) -> tuple[Choices, str]:
     data, how = Choices._of_rankings(table.frame, None, given, unranked, weights=weights)
     return data, f"{how}: {data}"
 
 
-def rankings_lack(table: Table) -> Lack | None:
+def rankings_lack(table: RawTable) -> Lack | None:
     """The option beside the rank, or the rank beside the option."""
     own = by_plain_name(table.names)
     option, rank = OPTION.among(own), RANK.among(own)
@@ -199,7 +199,7 @@ _BEST_WORST = "table of best-worst choices"
 
 
 def match_best_worst(
-    table: Table,
+    table: RawTable,
     best: str | None = None,
     worst: str | None = None,
     respondent: str | None = None,
@@ -223,7 +223,7 @@ def match_best_worst(
 
 
 def _best_worst_reading(
-    table: Table, given: dict[str, Any], weights: bool, how: str, roles: ColumnsRead | None
+    table: RawTable, given: dict[str, Any], weights: bool, how: str, roles: ColumnsRead | None
 ) -> Reading:
     return Reading(CHOICES, _BEST_WORST, how, table, lambda: _read_best_worst(table, given, weights, how), roles=roles)
 
@@ -233,12 +233,12 @@ def _best_worst_roles(found: Any, *options: str) -> ColumnsRead:
     return ColumnsRead(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.respondent)
 
 
-def _read_best_worst(table: Table, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:
+def _read_best_worst(table: RawTable, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:
     data = Choices.from_best_worst(table.frame, **given, weights=weights)
     return data, f"{how}: {data}"
 
 
-def best_worst_lacks(table: Table) -> Lack | None:
+def best_worst_lacks(table: RawTable) -> Lack | None:
     """The options beside the best and the worst."""
     own = by_plain_name(table.names)
     best, worst = BEST.among(own), WORST.among(own)
@@ -274,7 +274,7 @@ _BEST = "table of sets and the best of each"
 
 
 def match_best(
-    table: Table, respondent: str | None = None, count: str | None = None, weights: bool = False
+    table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
 ) -> Reading | None:
     """A table with a series of options and a column of the best, and none that may be of the worst."""
     found = best_columns(table.frame, {"respondent": respondent, "count": count})

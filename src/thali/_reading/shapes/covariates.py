@@ -12,7 +12,7 @@ from thali._labels import plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError
 
 from ..shape import Reading, Shape
-from ..table import Table
+from ..table import RawTable
 
 if TYPE_CHECKING:
     import pandas
@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 NAME = "covariates and a column of classes"
 
 
-def match(table: Table, known: bool = False, target: str | None = None) -> Reading | None:
+def match(table: RawTable, known: bool = False, target: str | None = None) -> Reading | None:
     """A table whose column of classes, `target`, was named; any table if it is `known` to hold classes."""
     if target is None and not known:
         return None
     return Reading(CLASSES, NAME, f"classes in {target!r}", table, lambda: _converted(table, target))
 
 
-def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
+def _converted(table: RawTable, target: str | None) -> tuple[Observations, str]:
     columns = table.names
     if target is None:
         raise ArgumentError(
@@ -56,7 +56,7 @@ def _converted(table: Table, target: str | None) -> tuple[Observations, str]:
     return data, str(data)
 
 
-def _texts_of_conditions(table: Table) -> list[str]:
+def _texts_of_conditions(table: RawTable) -> list[str]:
     """The columns of text that only say which rows count."""
     import pandas as pd
 

@@ -27,7 +27,7 @@ from thali._labels import as_label, shorten
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ..table import RawTable
 
 # Choice experiments as a long table: a row for each alternative of each task, described by attributes -----------------
 
@@ -35,7 +35,7 @@ from ..table import Table
 _LONG = "choice experiment"
 
 
-def match_long(table: Table, known: bool = False, **options: Any) -> Reading | None:
+def match_long(table: RawTable, known: bool = False, **options: Any) -> Reading | None:
     """A long table of choices with columns that describe the alternatives; any table if these are `known` to be one.
 
     The options are those of `ChoiceExperiment.from_frame`.
@@ -52,14 +52,14 @@ def match_long(table: Table, known: bool = False, **options: Any) -> Reading | N
     )
 
 
-def _read_long(table: Table, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
+def _read_long(table: RawTable, options: dict[str, Any]) -> tuple[ChoiceExperiment, str]:
     _refuse_parted_tasks(table, options)
     data = ChoiceExperiment.from_frame(table.frame, **options)
     _refuse_weights(table, data)
     return data, _described(data)
 
 
-def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
+def _refuse_parted_tasks(table: RawTable, options: dict[str, Any]) -> None:
     """Refuse rows that are held out without the others of their task."""
     if table.parted_from is None:
         return
@@ -78,7 +78,7 @@ def _refuse_parted_tasks(table: Table, options: dict[str, Any]) -> None:
         )
 
 
-def _refuse_weights(table: Table, data: ChoiceExperiment) -> None:
+def _refuse_weights(table: RawTable, data: ChoiceExperiment) -> None:
     """Refuse a column that is called a weight, unless it is an attribute or the same in all rows."""
     for name in table.names:
         if plain(name) in SURVEY_WEIGHTS and name not in data.attributes and column(table.frame, name).nunique() > 1:
@@ -96,7 +96,7 @@ def _described(data: ChoiceExperiment) -> str:
     return f"{data}; numeric: {shorten(names)}" if names else str(data)
 
 
-def describing_columns(table: Table) -> list[str]:
+def describing_columns(table: RawTable) -> list[str]:
     """The columns of a long table of choices whose values differ between the alternatives of an occasion."""
     if not is_long_table(table.frame):
         return []
@@ -109,7 +109,7 @@ def describing_columns(table: Table) -> list[str]:
     return [name for name in further if (occasions[name].nunique().to_numpy() > 1).any()]
 
 
-def numbers_places(table: Table) -> bool:
+def numbers_places(table: RawTable) -> bool:
     """Whether alternatives are numbered by their place in a task: words that describe them differ within each number.
 
     Numbers alone, such as prices and times, differ as well between the occasions of an option whose label is a number.
@@ -150,7 +150,7 @@ _WIDE = "choice experiment with one row per task"
 
 
 def match_wide(
-    table: Table,
+    table: RawTable,
     respondent: str | None = None,
     task: str | None = None,
     chosen: str | None = None,
@@ -179,13 +179,13 @@ def match_wide(
     )
 
 
-def _read_wide(table: Table, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
+def _read_wide(table: RawTable, options: dict[str, Any], how: str) -> tuple[ChoiceExperiment, str]:
     data = ChoiceExperiment.from_wide(table.frame, **options)
     _refuse_weights(table, data)
     return data, f"{how}: {_described(data)}"
 
 
-def wide_lacks(table: Table) -> Lack | None:
+def wide_lacks(table: RawTable) -> Lack | None:
     """The choice beside columns that are called by attribute and alternative."""
     described = numbered_attributes(table.names)
     return (

@@ -43,7 +43,7 @@ from thali.errors import Argument, Clause, DataError, Message, Setting, Value
 from ..cells import MISSING
 from ..shape import Lack, Reading, Shape
 from ..square import Square, other_labels
-from ..table import Table
+from ..table import RawTable
 
 # Paired comparisons as a square table: how often the row was chosen over the column -----------------------------------
 
@@ -52,7 +52,7 @@ _SQUARE = "square of counts"
 _SQUARE_HOW = "square count matrix, row over column"
 
 
-def match_square(table: Table, weights: bool = False) -> Reading | None:
+def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     """A square of numbers that are not surely similarities; `weights`: fractional counts are meant."""
     square = table.square
     if table.sheets and square is not None and not square.holds_similarities:
@@ -92,7 +92,7 @@ def _doubt_of_square(square: Square) -> Message | None:
     )
 
 
-def _read_square(table: Table, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
+def _read_square(table: RawTable, square: Square, weights: bool) -> tuple[PairedComparisons, str]:
     if not weights:
         refuse_thousands(table.frame, *table.names)
     values, left_out = _without_diagonal(square)
@@ -133,7 +133,7 @@ SQUARE = Shape(
 _SHEETS = "workbook with one square per respondent"
 
 
-def match_sheets(table: Table, weights: bool = False) -> Reading | None:
+def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
     """Several sheets that hold squares of counts."""
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.holds_similarities for square in squares):
@@ -142,7 +142,7 @@ def match_sheets(table: Table, weights: bool = False) -> Reading | None:
     return Reading(PAIRS, _SHEETS, how, table, lambda: _read_sheets(table, how, weights))
 
 
-def _read_sheets(table: Table, how: str, weights: bool) -> tuple[PairedComparisons, str]:
+def _read_sheets(table: RawTable, how: str, weights: bool) -> tuple[PairedComparisons, str]:
     """Each sheet is checked by itself, and all are added up."""
     rows, labels = [], None
     for title, sheet in table.sheets:
@@ -175,7 +175,7 @@ _LIST = "list of comparisons"
 
 
 def match_list(
-    table: Table,
+    table: RawTable,
     chosen: str | None = None,
     rejected: str | None = None,
     count: str | None = None,
@@ -206,7 +206,7 @@ def match_list(
     return _list_reading(table, found, given, weights)
 
 
-def _list_reading(table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool) -> Reading:
+def _list_reading(table: RawTable, found: list[PairColumns], given: dict[str, Any], weights: bool) -> Reading:
     for name in ("count", "losses", "respondent", "date"):
         if given[name] is not None:
             column(table.frame, given[name])
@@ -220,7 +220,7 @@ def _list_reading(table: Table, found: list[PairColumns], given: dict[str, Any],
     return Reading(PAIRS, _LIST, how, table, convert, counted=counted, roles=roles, besides=besides, doubt=doubt)
 
 
-def _doubt_of_list(table: Table, one: PairColumns) -> Message | None:
+def _doubt_of_list(table: RawTable, one: PairColumns) -> Message | None:
     """Ask about columns i and j beside a column of numbers that is no count, as lists of distances have."""
     if one.times or tuple(map(plain, one.options)) != ("i", "j"):
         return None
@@ -240,7 +240,7 @@ def _doubt_of_list(table: Table, one: PairColumns) -> Message | None:
     )
 
 
-def _completed(columns: PairColumns, table: Table, given: dict[str, Any]) -> PairColumns:
+def _completed(columns: PairColumns, table: RawTable, given: dict[str, Any]) -> PairColumns:
     """The columns with those that were named, and that of who answered."""
     times = (given["count"] or next(iter(columns.times), None), given["losses"] or next(iter(columns.times[1:]), None))
     respondent = given["respondent"] or columns.respondent or respondent_column(table.names, times)
@@ -261,7 +261,7 @@ def _counted(found: list[PairColumns], given: dict[str, Any]) -> tuple[tuple[str
 
 
 def _read_list(
-    table: Table, found: list[PairColumns], given: dict[str, Any], weights: bool
+    table: RawTable, found: list[PairColumns], given: dict[str, Any], weights: bool
 ) -> tuple[PairedComparisons, str]:
     """The comparisons in a list, and how it was read."""
     columns = _completed(found[0] if len(found) == 1 else the_columns(table.names, given.values()), table, given)
@@ -273,7 +273,7 @@ def _read_list(
     return data, f"{columns}{named}: {data}{ignored}"
 
 
-def list_lacks(table: Table) -> Lack | None:
+def list_lacks(table: RawTable) -> Lack | None:
     """The column that is missing beside one of a pair."""
     found = lacking(table.names)
     return None if found is None else Lack(*found)
@@ -304,7 +304,7 @@ OPTIONS = ("first", "second", "chosen", "respondent", "count")
 
 
 def match_trials(
-    table: Table,
+    table: RawTable,
     coding: Any = None,
     weights: bool = False,
     covariates: Any = None,
@@ -318,7 +318,7 @@ def match_trials(
 def _match_sides(
     name: str,
     game: bool,
-    table: Table,
+    table: RawTable,
     columns: dict[str, str | None],
     coding: Any,
     weights: bool,
@@ -348,7 +348,7 @@ def _match_sides(
 
 
 def _read_trials(
-    table: Table,
+    table: RawTable,
     given: dict[str, str | None],
     game: bool,
     coding: Any,
@@ -367,12 +367,12 @@ TRIALS_BY, GAMES_BY = ("first", "second"), ("home", "away", "result")
 TRIALS, GAMES = "one trial per row", "one game per row"
 
 
-def trials_lack(table: Table) -> Lack | None:
+def trials_lack(table: RawTable) -> Lack | None:
     """The column that says which was chosen, beside two of options."""
     return _sides_lack(table, False)
 
 
-def _sides_lack(table: Table, game: bool) -> Lack | None:
+def _sides_lack(table: RawTable, game: bool) -> Lack | None:
     """What trials or games lack: the outcome, one of the two options, or their names."""
     found = near_trials(table.frame, game)
     if found is None:
@@ -404,7 +404,7 @@ _RESULTS = "table of results"
 
 
 def match_results(
-    table: Table,
+    table: RawTable,
     coding: Any = None,
     weights: bool = False,
     covariates: Any = None,
@@ -438,7 +438,7 @@ _WIDE = "table with one column per pair"
 
 
 def match_wide(
-    table: Table, respondent: str | None = None, count: str | None = None, coding: Any = None, weights: bool = False
+    table: RawTable, respondent: str | None = None, count: str | None = None, coding: Any = None, weights: bool = False
 ) -> Reading | None:
     """A table whose columns are called like pairs, or hold answers to pairs; sure if it is their names."""
     if not table.named:
@@ -458,13 +458,13 @@ def match_wide(
     return Reading(PAIRS, _WIDE, how, table, convert, sure=found.order == "named", roles=roles)
 
 
-def _read_wide(table: Table, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:
+def _read_wide(table: RawTable, found: WideColumns, coding: Any, weights: bool) -> tuple[PairedComparisons, str]:
     data, how = PairedComparisons._of_outcomes(outcomes_of_wide(table.frame, found, coding, None, weights))
     row = "one respondent per row" if data.respondents else "one pattern of answers per row"
     return data, f"{row}, {how}: {data}"
 
 
-def wide_lacks(table: Table) -> Lack | None:
+def wide_lacks(table: RawTable) -> Lack | None:
     """What columns lack that are called like pairs, or hold codes of answers."""
     if called := called_like_pairs(table.names):
         return Lack(f"answers in {shorten(called, 3)} such as 1 and 2; 1, -1 and 0; or the chosen label", near=3)

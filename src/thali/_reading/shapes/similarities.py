@@ -25,7 +25,7 @@ from thali.errors import DataError
 
 from ..shape import Reading, Shape
 from ..square import Square, other_labels
-from ..table import Table
+from ..table import RawTable
 
 # Similarities as a square table, whole or one triangle of it ----------------------------------------------------------
 
@@ -33,7 +33,7 @@ from ..table import Table
 _SQUARE = "square of similarities"
 
 
-def match_square(table: Table, symmetrize: str | None = None, dissimilarities: str | None = None) -> Reading | None:
+def match_square(table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None) -> Reading | None:
     """A square of numbers; sure if it is symmetric or a triangle, and they are not all counts.
 
     `symmetrize`: "mean" takes the mean of the two sides of the diagonal where they differ. `dissimilarities`: how these
@@ -91,7 +91,7 @@ SQUARE = Shape(
 _SHEETS = "workbook with one square of similarities per respondent"
 
 
-def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
+def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
     """Several sheets that hold squares, symmetric or triangles, and not all counts."""
     squares = {title: sheet.square for title, sheet in table.sheets}
     if not any(square is not None and square.holds_similarities for square in squares.values()):
@@ -107,7 +107,7 @@ def match_sheets(table: Table, symmetrize: str | None = None) -> Reading | None:
     return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
 
 
-def _read_sheets(table: Table, how: str, symmetrize: str | None) -> tuple[Similarities, str]:
+def _read_sheets(table: RawTable, how: str, symmetrize: str | None) -> tuple[Similarities, str]:
     """Each sheet is checked by itself; the data are the means, with the number of respondents of each."""
     matrices = {}
     for title, sheet in table.sheets:
@@ -143,7 +143,7 @@ _LIST = "list of similarities"
 
 
 def match_list(
-    table: Table,
+    table: RawTable,
     known: bool = False,
     symmetrize: str | None = None,
     respondent: str | None = None,
@@ -177,7 +177,7 @@ def match_list(
 
 
 def _list_reading(
-    table: Table, respondent: str | None, measure: str | None = None, how_similar: str | None = None
+    table: RawTable, respondent: str | None, measure: str | None = None, how_similar: str | None = None
 ) -> Reading:
     """The reading of columns that are there."""
     columns = pair_columns(table.names, similarity=measure, who=respondent)
@@ -187,7 +187,7 @@ def _list_reading(
     return Reading(SIMILARITIES, _LIST, str(columns), table, convert, roles=roles)
 
 
-def _measure(table: Table, respondent: str | None, of_dissimilarities: bool) -> str | None:
+def _measure(table: RawTable, respondent: str | None, of_dissimilarities: bool) -> str | None:
     """The column of dissimilarities, or the only one of numbers that may be a measure, where no name says which."""
     own = by_plain_name(table.names)
     if usual := DISSIMILARITY.among(own) or SIMILARITY.among(own):
@@ -202,7 +202,7 @@ def _measure(table: Table, respondent: str | None, of_dissimilarities: bool) -> 
 
 
 def _read_list(
-    table: Table, respondent: str | None, measure: str | None = None, how_similar: str | None = None
+    table: RawTable, respondent: str | None, measure: str | None = None, how_similar: str | None = None
 ) -> tuple[Similarities, str]:
     columns, frame, how = pair_columns(table.names, similarity=measure, who=respondent), table.frame, ""
     if how_similar is not None:

@@ -11,14 +11,14 @@ from thali._data.triplets.rows import EXPECTED, incomplete_columns, triplet_colu
 from thali._labels import shorten
 
 from ..shape import Lack, Reading, Shape
-from ..table import Table
+from ..table import RawTable
 
 NAME = "table of triplets"
 NAMED_BY = ("objects", "odd", "anchor", "nearer", "farther")
 
 
 def match(
-    table: Table,
+    table: RawTable,
     objects: Sequence[str] | None = None,
     odd: str | None = None,
     anchor: str | None = None,
@@ -38,7 +38,7 @@ def match(
     return Reading(TRIPLETS, NAME, str(columns), table, lambda: _converted(table, columns, weights), roles=roles)
 
 
-def _converted(table: Table, columns: Any, weights: bool) -> tuple[Triplets, str]:
+def _converted(table: RawTable, columns: Any, weights: bool) -> tuple[Triplets, str]:
     chosen = {"odd": columns.odd, "chosen": columns.chosen, "count": columns.count, "respondent": columns.who}
     objects = dict(zip(("anchor", "nearer", "farther"), columns.objects, strict=False))
     if columns.odd is not None or columns.chosen is not None:
@@ -48,7 +48,7 @@ def _converted(table: Table, columns: Any, weights: bool) -> tuple[Triplets, str
     return data, f"{columns}: {data}"
 
 
-def lacks(table: Table) -> Lack | None:
+def lacks(table: RawTable) -> Lack | None:
     """The odd one out, beside three objects; or the objects, beside the odd one out."""
     objects, odd = incomplete_columns(table.names)
     if objects and odd is None:

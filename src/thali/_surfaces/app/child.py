@@ -32,7 +32,7 @@ from ..cli.commands.jobs import JOB, as_typed
 from .english import AppWords, sentence_and_names
 from .reading import what_was_read
 from .runs import REFUSED
-from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Study
+from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, StudyFolder
 
 TABLES = ("csv", "xlsx")
 STOPPED = "stopped"
@@ -41,7 +41,7 @@ _FINE, _STOPPED, _BROKEN = 0, 130, 1
 MEMORY_TO_READ = 8 << 30  # bytes, of which a table of the largest upload needs a part
 
 
-def read(study: Study, terminal: Terminal, cores: int) -> None:
+def read(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Write down what the data were read as."""
     try:
         found = what_was_read(study, terminal)
@@ -50,7 +50,7 @@ def read(study: Study, terminal: Terminal, cores: int) -> None:
     study.write("reading", found)
 
 
-def fit(study: Study, terminal: Terminal, cores: int) -> None:
+def fit(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Fit the model that was asked for, or go on with it, and write the report."""
     began, before = time.monotonic(), study.read(TOOK).get("seconds", 0.0)
     try:
@@ -61,7 +61,7 @@ def fit(study: Study, terminal: Terminal, cores: int) -> None:
         study.write(TOOK, {"seconds": before + time.monotonic() - began})
 
 
-def stopped(study: Study, terminal: Terminal, cores: int) -> None:
+def stopped(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Write the report of the draws that the job of a fit holds, if any, and end as a fit that was stopped."""
     index = read_index(Path(FIT) / JOB)
     if index is not None and any(index.get("recorded", ())):
@@ -69,7 +69,7 @@ def stopped(study: Study, terminal: Terminal, cores: int) -> None:
     raise KeyboardInterrupt
 
 
-def _fit(study: Study, terminal: Terminal, cores: int, more: dict[str, Any]) -> None:
+def _fit(study: StudyFolder, terminal: Terminal, cores: int, more: dict[str, Any]) -> None:
     """Fit the model that was asked for, with more options."""
     from ..cli.commands.fit import run_fit
 
@@ -81,7 +81,7 @@ def _fit(study: Study, terminal: Terminal, cores: int, more: dict[str, Any]) -> 
     run_fit(terminal, study.data_name, asked["model"], typed | more, out, False, _formats(), page, _cover(study))
 
 
-def look(study: Study, terminal: Terminal, cores: int) -> None:
+def look(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Write the report of what a fit has drawn so far: that of a copy of its job, which is stopped at once."""
     from ..cli.commands.fit import run_fit
 
@@ -92,7 +92,7 @@ def look(study: Study, terminal: Terminal, cores: int) -> None:
     run_fit(terminal, study.data_name, asked["model"], typed, out, False, (), out / "report.html", _cover(study))
 
 
-def _cover(study: Study) -> dict[str, str]:
+def _cover(study: StudyFolder) -> dict[str, str]:
     """The cover of its report: what was written for it, with the name of the study where that was given."""
     about = study.about
     title = {"title": about["title"]} if "data" in about else {}
@@ -117,7 +117,7 @@ def _copy_job(job: Path, copy: Path) -> None:
     raise DataError("There are no draws yet; try again later.")
 
 
-def compare(study: Study, terminal: Terminal, cores: int) -> None:
+def compare(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the models that were asked for, and write the report."""
     from ..cli.commands.compare import UNSAID, run_compare
     from ..cli.commands.report import run_report
@@ -134,7 +134,7 @@ def compare(study: Study, terminal: Terminal, cores: int) -> None:
     run_report(terminal, out, None)
 
 
-def evidence(study: Study, terminal: Terminal, cores: int) -> None:
+def evidence(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Compare the models that were asked for by their evidence, and write the report."""
     from ..cli.commands.compare import UNSAID, run_compare
 
@@ -144,7 +144,7 @@ def evidence(study: Study, terminal: Terminal, cores: int) -> None:
     run_compare(terminal, study.data_name, asked["models"], own, typed, Path(EVIDENCE), False, _formats())
 
 
-def test(study: Study, terminal: Terminal, cores: int) -> None:
+def test(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """Carry out the classical test that was asked for, and write the report."""
     from ..cli.commands.test import run_test
     from ..report import page_of
@@ -158,7 +158,7 @@ def test(study: Study, terminal: Terminal, cores: int) -> None:
     atomic_write(out / "report.html", page_of(result, command, terminal.words))
 
 
-DO: dict[str, Callable[[Study, Terminal, int], None]] = {
+DO: dict[str, Callable[[StudyFolder, Terminal, int], None]] = {
     READ: read,
     FIT: fit,
     LOOK: look,
@@ -170,7 +170,7 @@ DO: dict[str, Callable[[Study, Terminal, int], None]] = {
 
 def main(what: str, folder: str, cores: str, how: str = "") -> None:
     """Do it, or end as one that was stopped, and leave NAME.end.json."""
-    study = Study(Path(folder).resolve())
+    study = StudyFolder(Path(folder).resolve())
     os.chdir(study.path)
     with open(f"{what}.lock", "ab") as held:
         if not _locked(held.fileno()):
@@ -200,7 +200,7 @@ def _limit_memory() -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_TO_READ, MEMORY_TO_READ))
 
 
-def _nothing(study: Study, terminal: Terminal, cores: int) -> None:
+def _nothing(study: StudyFolder, terminal: Terminal, cores: int) -> None:
     """End as a run that was stopped; what was finished is in its job."""
     raise KeyboardInterrupt
 
@@ -214,7 +214,9 @@ def _locked(descriptor: int) -> bool:
     return False
 
 
-def carried_out(what: str, do: Callable[[Study, Terminal, int], None], study: Study, cores: int) -> dict[str, Any]:
+def carried_out(
+    what: str, do: Callable[[StudyFolder, Terminal, int], None], study: StudyFolder, cores: int
+) -> dict[str, Any]:
     """How it ended: a code as at the command line, what should be known, and which arguments a refusal names.
 
     How long it takes is written down while it runs.

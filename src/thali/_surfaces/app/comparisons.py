@@ -10,7 +10,7 @@ from thali.errors import Argument, ArgumentError
 
 from . import english
 from .fields import GROUP
-from .studies import COMPARE, EVIDENCE, FIT, READ, Study
+from .studies import COMPARE, EVIDENCE, FIT, READ, StudyFolder
 
 
 class Compared(NamedTuple):
@@ -49,7 +49,7 @@ _SLOW = ("latent-class-logit", "product-classes")
 _OF_MODELS = ("monotone", "ties")  # what is taken over from the fit
 
 
-def candidates(study: Study) -> tuple[Compared, ...]:
+def candidates(study: StudyFolder) -> tuple[Compared, ...]:
     """The models that may be compared on these data."""
     kind = _kind(study)
     if features := features_of(kind):
@@ -59,24 +59,24 @@ def candidates(study: Study) -> tuple[Compared, ...]:
     return tuple(Compared(english.title(name), name, () if name in _SLOW else (COMPARE,)) for name in names)
 
 
-def has_evidence(study: Study) -> bool:
+def has_evidence(study: StudyFolder) -> bool:
     """Whether models of such data are compared by evidence."""
     return bool(features_of(_kind(study)))
 
 
-def has_groups(study: Study) -> bool:
+def has_groups(study: StudyFolder) -> bool:
     """Whether people are divided into groups."""
     return GROUP in study.read(READ).get("typed", {})
 
 
-def ticked(study: Study, run: str) -> list[str]:
+def ticked(study: StudyFolder, run: str) -> list[str]:
     """The names of the models that are chosen: those that were compared, or else the usual ones."""
     before: list[str] = study.read(run).get("names", [])
     fitted = study.read(FIT).get("model", "") if run == COMPARE else ""
     return before or [each.name for each in candidates(study) if run in each.ticked or each.item == fitted]
 
 
-def asked_to_compare(study: Study, run: str, names: Sequence[str], sensitivity: bool = False) -> dict[str, Any]:
+def asked_to_compare(study: StudyFolder, run: str, names: Sequence[str], sensitivity: bool = False) -> dict[str, Any]:
     """What is asked for to compare these models by what they predict, or by their evidence."""
     chosen = [each for each in candidates(study) if each.name in names]
     if not chosen:
@@ -89,11 +89,11 @@ def asked_to_compare(study: Study, run: str, names: Sequence[str], sensitivity: 
     return asked | ({"sensitivity": sensitivity} if run == EVIDENCE else {})
 
 
-def _kind(study: Study) -> str:
+def _kind(study: StudyFolder) -> str:
     return study.read("reading").get("kind", "")
 
 
-def _taken_over(study: Study) -> dict[str, Any]:
+def _taken_over(study: StudyFolder) -> dict[str, Any]:
     """What was typed about the table, and some of what was typed about the fit."""
     typed, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
     return {word: value for word, value in (fitted | typed).items() if word in typed or word in _OF_MODELS}

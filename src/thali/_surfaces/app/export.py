@@ -29,7 +29,7 @@ from thali.errors import DataError
 
 from ..cli.commands.jobs import COMMAND, JOB
 from .guard import REPORT_POLICY
-from .studies import COMPARE, ENDINGS, EVIDENCE, FIT, RUNS, TEST, Study
+from .studies import COMPARE, ENDINGS, EVIDENCE, FIT, RUNS, TEST, StudyFolder
 
 _VALID = 60.0  # seconds
 _STEM = 40  # characters
@@ -54,7 +54,7 @@ class Tickets:
         return response if time.monotonic() <= until else None
 
 
-def file_of(study: Study, what: str) -> Response | None:
+def file_of(study: StudyFolder, what: str) -> Response | None:
     """What can be shown or downloaded of a run: RUN/view, report, posterior, csv or xlsx; None if it is not there."""
     name, _, kind = what.partition("/")
     folder = study.path / name
@@ -98,7 +98,7 @@ def without_formulas(table: str) -> str:
     return found.getvalue()
 
 
-def stem(study: Study) -> str:
+def stem(study: StudyFolder) -> str:
     """What downloads are called after: the study, in letters that every computer allows in the name of a file."""
     title = study.shown_title
     name = title[: -len(suffix)] if (suffix := Path(title).suffix).lower() in ENDINGS else title
@@ -123,14 +123,14 @@ _INSIDE = {FIT: PurePosixPath(), **{name: PurePosixPath(name) for name in (COMPA
 _CHUNK = 1 << 20  # bytes
 
 
-def folder_of(study: Study) -> Response:
+def folder_of(study: StudyFolder) -> Response:
     """The zip as a download."""
     name = stem(study)
     headers = {"Content-Disposition": f'attachment; filename="{name}.zip"'}
     return StreamingResponse(exported(study, name), media_type="application/zip", headers=headers)
 
 
-def exported(study: Study, name: str) -> Iterator[bytes]:
+def exported(study: StudyFolder, name: str) -> Iterator[bytes]:
     """The zip, piece by piece; the same study gives the same bytes."""
     written = _Pieces()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -175,7 +175,7 @@ def _info(name: str) -> zipfile.ZipInfo:
     return found
 
 
-def _files(study: Study) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
+def _files(study: StudyFolder) -> Iterator[tuple[PurePosixPath, Path, bytes | None]]:
     """Where each file goes, the file, and its content if that is changed; no links."""
     for file in sorted([*study.path.glob("data.*"), *study.path.glob("answers.*"), *study.path.glob("for-*.*")]):
         if _is_plain_file(file):

@@ -37,7 +37,7 @@ from .fields import (
 )
 from .reading import nothing_read
 from .runs import Runs, ended
-from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Studies, Study
+from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Studies, StudyFolder
 
 # The screens of a study, one decision each; which there are depends on how far it is, and the first is shown unasked.
 DATA, ASK, RUN, REPORT, MORE, TESTS, ABOUT = "data", "ask", "run", "report", "more", "tests", "about"
@@ -83,7 +83,7 @@ class Pages:
             datasets=[(each.name, each.description, each.kind) for each in catalogue()],
         )
 
-    def _line(self, study: Study) -> dict[str, str]:
+    def _line(self, study: StudyFolder) -> dict[str, str]:
         """What the start says of a study."""
         try:
             begun = study.about["created"]
@@ -102,7 +102,7 @@ class Pages:
             state = _why(error)
             return {"name": study.name, "title": study.name, "state": state, "model": "", "created": "", "begun": ""}
 
-    def study(self, study: Study, screen: str) -> str:
+    def study(self, study: StudyFolder, screen: str) -> str:
         """A screen of a study, the one where it stands unless it has that which is asked for, or why it has none."""
         try:
             screens = self._screens(study)
@@ -124,7 +124,7 @@ class Pages:
         except Exception as error:
             return rendered("damaged.html", study=study.name, folder=str(study.path), why=_why(error))
 
-    def _screens(self, study: Study) -> list[str]:
+    def _screens(self, study: StudyFolder) -> list[str]:
         """The screens that a study has."""
         reading, state = nothing_read("") | study.read("reading"), self._runs.state(study, FIT)
         tests = [TESTS] if reading["kind"] == PAIRS else []
@@ -137,11 +137,11 @@ class Pages:
             return [REPORT, *more, *compared, *weighed, *tests, ABOUT]
         return [RUN, ABOUT]
 
-    def _where_it_stands(self, study: Study, screens: list[str]) -> str:
+    def _where_it_stands(self, study: StudyFolder, screens: list[str]) -> str:
         """The screen that is shown unasked: of a fit that was refused the question, where the reason stands."""
         return ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
 
-    def _data(self, study: Study, here: str) -> dict[str, Any]:
+    def _data(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """What the table was read as, and what may be typed about its columns."""
         reading, asked = nothing_read(english.texts.data.not_read) | study.read("reading"), study.read(READ)
         kind, typed, named = reading["kind"], asked.get("typed", {}), reading["named"]
@@ -173,7 +173,7 @@ class Pages:
             "is_file": "file" in study.about,
         }
 
-    def _ask(self, study: Study, here: str) -> dict[str, Any]:
+    def _ask(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """The questions that models answer, with the fields of each; after a fit that was refused, why."""
         reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
         before, given = study.read(FIT) or study.read("draft"), study.files()
@@ -206,7 +206,7 @@ class Pages:
             "cover": dict.fromkeys(COVERED, "") | before.get(COVER, {}),
         }
 
-    def _run(self, study: Study, here: str) -> dict[str, Any]:
+    def _run(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """How far the fit is."""
         asked = study.read(FIT)
         return {
@@ -222,16 +222,16 @@ class Pages:
             "log": study.log(FIT),
         }
 
-    def _report(self, study: Study, here: str) -> dict[str, Any]:
+    def _report(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """The report of the fit, which fills the page."""
         return {"end": ended(study, FIT)}
 
-    def _more(self, study: Study, here: str) -> dict[str, Any]:
+    def _more(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """How many draws there are to be."""
         draws = self._runs.draws(study, FIT)
         return {"model": _model(study), "size": _size(study), "end": ended(study, FIT), "draws": draws}
 
-    def _comparison(self, study: Study, here: str) -> dict[str, Any]:
+    def _comparison(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """A comparison of models by prediction or by evidence: what is asked, how far it is, or its report."""
         state, end = self._runs.state(study, here), ended(study, here)
         has_ended = state == runs.ENDED and end["code"] == 0
@@ -249,7 +249,7 @@ class Pages:
             "has_report": has_ended and (study.path / here / "report.html").exists(),
         }
 
-    def _tests(self, study: Study, here: str) -> dict[str, Any]:
+    def _tests(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """Classical tests, and the answer of the last one."""
         return {
             "tests": [(spec.name, english.answers(spec, spec.name)) for spec in tests_of(has_groups(study))],
@@ -259,7 +259,7 @@ class Pages:
             "end": ended(study, TEST),
         }
 
-    def _about(self, study: Study, here: str) -> dict[str, Any]:
+    def _about(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """The name of a study, and its files."""
         folder = study.path / FIT
         return {
@@ -270,7 +270,7 @@ class Pages:
             "log": study.log(FIT),
         }
 
-    def _state(self, study: Study) -> str:
+    def _state(self, study: StudyFolder) -> str:
         """How far a study is, in words."""
         states = english.texts.states
         state = self._runs.state(study, FIT)
@@ -283,19 +283,19 @@ class Pages:
         return getattr(states, state)
 
 
-def is_open(children: Runs, study: Study) -> bool:
+def is_open(children: Runs, study: StudyFolder) -> bool:
     """Whether data and model may still change: no fit was begun, or none but one that was refused."""
     state = children.state(study, FIT)
     return state == runs.NEVER or (state == runs.ENDED and runs.was_refused(study))
 
 
-def _model(study: Study) -> str:
+def _model(study: StudyFolder) -> str:
     """What the model of the study is called; "" before there is one."""
     name = study.read(FIT).get("model", "")
     return english.title(name) if name else ""
 
 
-def _size(study: Study) -> str:
+def _size(study: StudyFolder) -> str:
     """How many data there are."""
     return study.read("reading").get("size", "")
 
@@ -306,7 +306,7 @@ def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
     return empty | reading["offered"] | {CODING: reading["values"]}
 
 
-def _estimates(study: Study, is_compared: bool) -> list[str]:
+def _estimates(study: StudyFolder, is_compared: bool) -> list[str]:
     """How long a comparison of none, one, two, ... models takes, judged by the last one, or by the fit."""
     parts, texts = (nothing_read("") | study.read("reading"))["parts"], english.texts.compare
     took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
@@ -358,7 +358,7 @@ class _Fault:
         return [field._replace(fault=self.sentence) if is_it else field for field, is_it in zip(shown, at, strict=True)]
 
 
-def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
+def progress_of(children: Runs, study: StudyFolder, name: str) -> dict[str, Any]:
     """How far a run is, as an event."""
     state, texts = children.state(study, name), english.texts.progress
     shown = getattr(english.texts.states, state)
@@ -383,7 +383,7 @@ def progress_of(children: Runs, study: Study, name: str) -> dict[str, Any]:
     return found
 
 
-def _is_impossible(study: Study, name: str) -> bool:
+def _is_impossible(study: StudyFolder, name: str) -> bool:
     """Whether a run ended with a message, as far as that can be read."""
     with suppress(ThaliError):
         return bool(ended(study, name)["message"])

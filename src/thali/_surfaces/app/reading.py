@@ -11,18 +11,18 @@ from thali._model.default_models import default_model
 from thali._model.spec import DATA
 from thali._reading.recognise import RecognitionError, recognise
 from thali._reading.shapes import SHAPES
-from thali._reading.table import Table, in_file
+from thali._reading.table import RawTable, in_file
 from thali._reading.where import Where
 from thali._source import Source
 from thali.errors import DataWarning, ThaliError
 
 from ..cli.boundary import Terminal
-from ..cli.loading import Found, find_data, recognised
+from ..cli.loading import NamedData, find_data, recognised
 from ..cli.models import model_for
 from ..cli.values import value_of
 from .english import AppWords
 from .fields import BY, COVARIATES, GROUP, LOOKING, QUESTIONS, WHERE, data_options
-from .studies import READ, Study
+from .studies import READ, StudyFolder
 
 if TYPE_CHECKING:
     import pandas
@@ -59,7 +59,7 @@ def nothing_read(problem: str) -> dict[str, Any]:
     }
 
 
-def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
+def what_was_read(study: StudyFolder, terminal: Terminal) -> dict[str, Any]:
     """The kind of data, a sentence, facts, warnings and the first rows; or the problem, and whatever else is known."""
     options = data_options(study.read(READ).get("kind", ""))
     terminal.know(options)
@@ -73,7 +73,7 @@ def what_was_read(study: Study, terminal: Terminal) -> dict[str, Any]:
     return shown | {"notes": list(dict.fromkeys(notes))}
 
 
-def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
+def _what_was_read(study: StudyFolder, words: AppWords) -> dict[str, Any]:
     asked = study.read(READ)
     shown, wanted = nothing_read(""), {}
     try:
@@ -104,13 +104,13 @@ def _what_was_read(study: Study, words: AppWords) -> dict[str, Any]:
     return shown
 
 
-def _found(study: Study) -> Found:
+def _found(study: StudyFolder) -> NamedData:
     """The data under the name that they came with."""
     about = study.about
     if "dataset" in about:
         return find_data(about["dataset"])
     name = about.get("data", about["title"])
-    return Found(name, None, Source(name, (study.path / about["file"]).read_bytes()))
+    return NamedData(name, None, Source(name, (study.path / about["file"]).read_bytes()))
 
 
 def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _wanted(asked: dict[str, Any]) -> dict[str, Any]:
 
 
 def _read(
-    found: Found, asked: dict[str, Any], wanted: dict[str, Any], shown: dict[str, Any]
+    found: NamedData, asked: dict[str, Any], wanted: dict[str, Any], shown: dict[str, Any]
 ) -> tuple[str, Any, list[str], str]:
     """The kind of data, the data, sentences about them, and another kind that they could be."""
     # What the columns can be asked is shown even if the answers cannot be used.
@@ -151,12 +151,12 @@ def _read(
     return kind, *(whole if own_wanted == of_columns else recognised(found, spec, own_wanted))
 
 
-def _of_rows(table: Table, wanted: dict[str, Any]) -> Table:
+def _of_rows(table: RawTable, wanted: dict[str, Any]) -> RawTable:
     """The rows and columns that count."""
     return table.only(wanted.get(WHERE, Where())).without(wanted.get("without", ()))
 
 
-class _OfData:
+class _DataQuestions:
     """What a page says and asks of data; what goes with one kind of them is a class of its own."""
 
     def recognised(self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any) -> dict[str, str | None]:
@@ -192,7 +192,7 @@ class _OfData:
         return data._description().facts or (("data", str(data)),)
 
 
-class _OfAnswers(_OfData):
+class _OfAnswers(_DataQuestions):
     def offered(
         self, data: Any, frame: "pandas.DataFrame", roles: ColumnsRead | None, others: list[str]
     ) -> dict[str, Any]:
@@ -213,7 +213,7 @@ class _OfAnswers(_OfData):
         return groups if data.forward is None else [*groups, COVARIATES]
 
 
-class _OfExperiments(_OfData):
+class _OfExperiments(_DataQuestions):
     def recognised(self, main: tuple[str, ...], roles: ColumnsRead | None, data: Any) -> dict[str, str | None]:
         scheme = data.scheme
         return {"respondent": scheme.respondent, "task": scheme.task, "chosen": scheme.chosen}
@@ -235,7 +235,7 @@ class _OfExperiments(_OfData):
 
 
 _OF_KIND = {**dict.fromkeys((PAIRS, CHOICES, TRIPLETS), _OfAnswers()), EXPERIMENTS: _OfExperiments()}
-_OF_OTHERS = _OfData()
+_OF_OTHERS = _DataQuestions()
 
 
 def _parts(data: Any) -> int:
@@ -248,7 +248,7 @@ def _parts(data: Any) -> int:
         return 0
 
 
-def _first_rows(table: Table) -> dict[str, Any]:
+def _first_rows(table: RawTable) -> dict[str, Any]:
     """The first rows of the table as text."""
     head = table.frame.iloc[:_ROWS, :_COLUMNS]
     rows = [[_cell(value) for value in row] for row in head.itertuples(index=False)]

@@ -19,7 +19,7 @@ from thali._inference.files import lock
 from thali._inference.jobs import read_index
 from thali.errors import DataError
 
-from .studies import FIT, QUEUED_RUNS, READ, Studies, Study
+from .studies import FIT, QUEUED_RUNS, READ, Studies, StudyFolder
 
 NEVER, QUEUED, RUNNING, ENDED, STOPPED = "never", "queued", "running", "ended", "stopped"
 REFUSED = 2  # how a run ends that is not possible as it was asked for
@@ -28,7 +28,7 @@ MAX_SECONDS = 180.0  # of reading a table
 _AT_ONCE = 4  # chains of a fit that run at once
 
 
-class Progress(NamedTuple):
+class RunProgress(NamedTuple):
     """How far a run is."""
 
     done: int
@@ -37,7 +37,7 @@ class Progress(NamedTuple):
     left: float | None  # seconds, if that is known yet
 
 
-class Draws(NamedTuple):
+class DrawCounts(NamedTuple):
     """Of each chain."""
 
     made: int
@@ -60,7 +60,7 @@ class Runs:
         self._reported: set[str] = set()
         self.slots: int = slots or max(1, (os.cpu_count() or 1) // _AT_ONCE)
 
-    def state(self, study: Study, name: str) -> str:
+    def state(self, study: StudyFolder, name: str) -> str:
         """Whether a run was asked for, waits, runs, has ended, or was stopped before its end."""
         child = self.children.get((study.name, name))
         if child is not None and child.poll() is None:
@@ -73,7 +73,7 @@ class Runs:
             return RUNNING
         return ENDED if (study.path / f"{name}.end.json").exists() else STOPPED
 
-    def queue(self, study: Study, name: str) -> None:
+    def queue(self, study: StudyFolder, name: str) -> None:
         """Begin the run, or go on with it, as soon as there are processors for it."""
         if self.state(study, name) != RUNNING:
             study.remove(f"{name}.end.json")
@@ -88,7 +88,7 @@ class Runs:
                 del self._stopping[study_name, name]
             elif time.monotonic() > deadline:
                 self._signal(study, name, _KILL)
-        found: dict[str, list[tuple[Study, str]]] = {RUNNING: [], QUEUED: []}
+        found: dict[str, list[tuple[StudyFolder, str]]] = {RUNNING: [], QUEUED: []}
         for study in self._studies.all():
             with self.reporting(study.path):
                 for name in QUEUED_RUNS:
@@ -110,7 +110,7 @@ class Runs:
                 self._reported.add(line)
                 print(line, file=sys.stderr, flush=True)
 
-    def stop(self, study: Study, name: str) -> None:
+    def stop(self, study: StudyFolder, name: str) -> None:
         """Ask the child to write down what it has and end; the second time, end it."""
         key = (study.name, name)
         if self.state(study, name) == QUEUED:
@@ -120,16 +120,16 @@ class Runs:
             self._stopping.setdefault(key, time.monotonic() + PATIENCE)
             self._signal(study, name, _KILL if again else signal.SIGTERM)
 
-    def is_stopping(self, study: Study, name: str) -> bool:
+    def is_stopping(self, study: StudyFolder, name: str) -> bool:
         """Whether the child was asked to end."""
         return (study.name, name) in self._stopping and self.state(study, name) == RUNNING
 
-    def begin(self, study: Study, name: str) -> None:
+    def begin(self, study: StudyFolder, name: str) -> None:
         """Begin a run that is short, and waits for nothing."""
         if self.state(study, name) != RUNNING:
             self._begin(study, name)
 
-    def read(self, study: Study) -> None:
+    def read(self, study: StudyFolder) -> None:
         """Read the data, and wait for it."""
         study.remove("read.end.json", "reading.json", "read.log")
         child = self._begin(study, READ)
@@ -139,7 +139,7 @@ class Runs:
             self._signal(study, READ, _KILL)
             child.wait()
 
-    def _begin(self, study: Study, name: str) -> "subprocess.Popen[Any]":
+    def _begin(self, study: StudyFolder, name: str) -> "subprocess.Popen[Any]":
         """Start the child."""
         study.remove(f"{name}.end.json", f"{name}.long.json")
         self._snapshots.pop((study.name, name), None)
@@ -156,7 +156,7 @@ class Runs:
         study.remove(f"{name}.queued")
         return child
 
-    def _signal(self, study: Study, name: str, number: int) -> None:
+    def _signal(self, study: StudyFolder, name: str, number: int) -> None:
         """Send a signal to the child, and to whatever it has begun."""
         child = self.children.get((study.name, name))
         process = child.pid if child is not None else study.read(f"{name}.process").get("pid")
@@ -170,14 +170,14 @@ class Runs:
         except ProcessLookupError:
             pass
 
-    def draws(self, study: Study, name: str) -> Draws | None:
+    def draws(self, study: StudyFolder, name: str) -> DrawCounts | None:
         """The draws of each chain in its job; None if there is no job of chains."""
         index = _index(study, name)
         if index is None or "draws" not in index["place"]:  # particles, say, or parts of a comparison
             return None
-        return Draws(max(index["recorded"], default=0), index["place"]["draws"])
+        return DrawCounts(max(index["recorded"], default=0), index["place"]["draws"])
 
-    def progress(self, study: Study, name: str) -> Progress | None:
+    def progress(self, study: StudyFolder, name: str) -> RunProgress | None:
         """How far a run is, as its job says; None before its first snapshot."""
         index = _index(study, name)
         if index is None:
@@ -189,21 +189,21 @@ class Runs:
             self._snapshots[study.name, name] = written, done
         spent, since = (written - first).total_seconds(), done - before
         left = spent * (total - done) / since if since > 0 and spent > 0 and total > done else None
-        return Progress(done, total, unit, left)
+        return RunProgress(done, total, unit, left)
 
 
-def ended(study: Study, name: str) -> dict[str, Any]:
+def ended(study: StudyFolder, name: str) -> dict[str, Any]:
     """How a run ended: code, message, the arguments that it names, and warnings."""
     return {"code": 0, "message": "", "named": [], "warnings": []} | study.read(f"{name}.end")
 
 
-def was_refused(study: Study) -> bool:
+def was_refused(study: StudyFolder) -> bool:
     """Whether the fit was not possible as it was asked for, and left nothing."""
     has_left = (study.path / FIT / "report.html").exists() or (study.path / FIT / "job").exists()
     return ended(study, FIT)["code"] == REFUSED and not has_left
 
 
-def why_it_died(study: Study, name: str) -> str:
+def why_it_died(study: StudyFolder, name: str) -> str:
     """The last line that a table's child printed, where it left no end."""
     lines = study.log(name).splitlines()
     return (
@@ -213,7 +213,7 @@ def why_it_died(study: Study, name: str) -> str:
     )
 
 
-def _index(study: Study, name: str) -> dict[str, Any] | None:
+def _index(study: StudyFolder, name: str) -> dict[str, Any] | None:
     """What the job of a run says; None if there is none that can be read."""
     try:
         return read_index(study.path / name / "job")
@@ -221,7 +221,7 @@ def _index(study: Study, name: str) -> dict[str, Any] | None:
         return None
 
 
-def _queued_at(study: Study, name: str) -> float:
+def _queued_at(study: StudyFolder, name: str) -> float:
     try:
         return (study.path / f"{name}.queued").stat().st_mtime
     except OSError:

@@ -62,7 +62,7 @@ from .studies import (
     TOOK,
     TOOK_TO_COMPARE,
     Studies,
-    Study,
+    StudyFolder,
     ending_of,
 )
 
@@ -185,10 +185,10 @@ class Server:
         except BaseException:
             file.unlink(missing_ok=True)
             if file.stem == "data":
-                self.studies.delete(Study(file.parent))
+                self.studies.delete(StudyFolder(file.parent))
             raise
 
-    async def _read(self, study: Study, asked: dict[str, Any]) -> Response:
+    async def _read(self, study: StudyFolder, asked: dict[str, Any]) -> Response:
         study.write(READ, asked)
         await asyncio.to_thread(self.runs.read, study)
         if not study.read("reading"):
@@ -236,7 +236,7 @@ class Server:
         self.runs.queue(study, FIT)
         return _go(study)
 
-    async def _asked_of_data(self, request: Request, study: Study, form: dict[str, str]) -> Response | None:
+    async def _asked_of_data(self, request: Request, study: StudyFolder, form: dict[str, str]) -> Response | None:
         """Read the table again if groups or covariates were chosen; what they cannot be, and all is as before."""
         asked, reading = study.read(READ), study.read("reading")
         options = data_options(reading["kind"])
@@ -294,7 +294,7 @@ class Server:
             raise HTTPException(404)
         return self._compared(study, EVIDENCE, form)
 
-    def _compared(self, study: Study, name: str, form: dict[str, str]) -> Response:
+    def _compared(self, study: StudyFolder, name: str, form: dict[str, str]) -> Response:
         """Begin a comparison of the models that are ticked unless one runs; an earlier one gives way."""
         try:
             asked = asked_to_compare(study, name, form.get("models", "").splitlines(), "sensitivity" in form)
@@ -394,7 +394,7 @@ class Server:
 
     # what they share ------------------------------------------------------------------------------------------
 
-    def _study(self, request: Request) -> Study:
+    def _study(self, request: Request) -> StudyFolder:
         study = self.studies.named(request.path_params["study"])
         if study is None:
             raise HTTPException(404)
@@ -480,7 +480,7 @@ def _questions(typed: dict[str, Any], options: Sequence[Option]) -> tuple[dict[s
     return asked, {word: value for word, value in typed.items() if word not in asked}
 
 
-def _others(study: Study) -> dict[str, Any]:
+def _others(study: StudyFolder) -> dict[str, Any]:
     """The columns that are known not to say who answered."""
     return {key: value for key, value in study.read(READ).items() if key == "others"}
 
@@ -501,7 +501,7 @@ def _http_problem(request: Request, error: HTTPException) -> Response:
     return _problem(getattr(english.texts.refused, refusal) if refusal else error.detail, error.status_code)
 
 
-def _go(study: Study, screen: str = "") -> Response:
+def _go(study: StudyFolder, screen: str = "") -> Response:
     return JSONResponse({"go": f"/study/{study.name}{f'/{screen}' if screen else ''}"})
 
 

@@ -68,7 +68,7 @@ def default_folder() -> Path:
     return home / ".local" / "share" / "thali"
 
 
-class Study:
+class StudyFolder:
     """The folder of a study."""
 
     def __init__(self, path: Path) -> None:
@@ -161,26 +161,26 @@ class Studies:
         except OSError as error:
             raise DataError(f"Cannot create the folder '{folder}': {error.strerror}; choose another.") from None
 
-    def all(self) -> list[Study]:
+    def all(self) -> list[StudyFolder]:
         """The latest first, those that are damaged too."""
-        found = [Study(path) for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
+        found = [StudyFolder(path) for path in self.folder.iterdir() if _NAME.fullmatch(path.name)]
         return sorted(found, key=lambda each: each.name, reverse=True)
 
-    def named(self, name: str) -> Study | None:
+    def named(self, name: str) -> StudyFolder | None:
         """The study of that name; None if there is none, or the name is no name of a study."""
-        study = Study(self.folder / name) if _NAME.fullmatch(name) else None
+        study = StudyFolder(self.folder / name) if _NAME.fullmatch(name) else None
         return study if study is not None and os.path.lexists(study.path) else None
 
-    def new(self, title: str, **data: str) -> Study:
+    def new(self, title: str, **data: str) -> StudyFolder:
         """An empty study; `data`: file or dataset."""
         now = datetime.now()
-        study = Study(self.folder / f"{now:%Y%m%d-%H%M}-{secrets.token_hex(4)}")
+        study = StudyFolder(self.folder / f"{now:%Y%m%d-%H%M}-{secrets.token_hex(4)}")
         study.path.mkdir(mode=0o700)
         shown = " ".join(printable(title).split())[:_LONGEST] or "data"
         study.write("study", {"title": shown, "created": now.astimezone().isoformat(timespec="seconds"), **data})
         return study
 
-    def rename(self, study: Study, title: str) -> None:
+    def rename(self, study: StudyFolder, title: str) -> None:
         """Call a study something else; messages go on naming its data as they came.
 
         Raises
@@ -199,7 +199,7 @@ class Studies:
                     raise ArgumentError(name, f" must be unique; {shown!r} is the name of a study started {begun}.")
         study.write("study", {"data": about["title"], **about, "title": shown})
 
-    def again(self, study: Study) -> Study:
+    def again(self, study: StudyFolder) -> StudyFolder:
         """Another study of the same data, read in the same way."""
         about = study.about
         data = {key: about[key] for key in ("file", "dataset", "data") if key in about}
@@ -210,7 +210,7 @@ class Studies:
                 shutil.copy2(file, other.path / file.name)
         return other
 
-    def delete(self, study: Study) -> None:
+    def delete(self, study: StudyFolder) -> None:
         """Remove a study with all that it holds, whatever it is."""
         if study.path.is_dir() and not study.path.is_symlink():
             shutil.rmtree(study.path, ignore_errors=True)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
     from thali._data.experiments.scheme import Scheme
     from thali._reading.shape import Reading
-    from thali._reading.table import Table
+    from thali._reading.table import RawTable
     from thali.datasets import Dataset
 
 _CLASSES = " If one column contains classes and the others are covariates, name it: thali fit FILE --target COLUMN."
@@ -40,7 +40,7 @@ _OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Found:
+class NamedData:
     """What DATA names: a bundled data set, or a file, which is read once and parsed once for all who look at it."""
 
     name: str
@@ -48,32 +48,32 @@ class Found:
     source: Source  # empty if bundled
 
     @cached_property
-    def table(self) -> "Table":
+    def table(self) -> "RawTable":
         """The table in the file."""
         from thali._reading.table import load
 
         return load(self.source)
 
 
-def find_data(name: str) -> Found:
+def find_data(name: str) -> NamedData:
     """The bundled data set or file of that name, "-" being what is piped in; a name that is both is the bundled one."""
     from thali import datasets
     from thali._labels import suggest
 
     bundled = {record.name: record for record in datasets.catalogue()}
     if name in bundled:
-        return Found(name, bundled[name], Source(name, b""))
+        return NamedData(name, bundled[name], Source(name, b""))
     if name == "-":
-        return Found(name, None, read_standard_input())
+        return NamedData(name, None, read_standard_input())
     if not os.path.lexists(name) and not Path(name).suffix and not {"/", "\\"} & set(name):
         raise DataError(
             f"No file or bundled data set is called {name!r}; bundled data sets:"
             f" {', '.join(bundled)}.{suggest(name, list(bundled))}"
         )
-    return Found(name, None, read_source(name))
+    return NamedData(name, None, read_source(name))
 
 
-def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] | None = None) -> str:
+def kind_of_data(found: NamedData, leave_out: bool = False, wanted: dict[str, Any] | None = None) -> str:
     """Return the kind of these data.
 
     `leave_out`: columns that describe the alternatives of choices are left out unasked. `wanted`: what is known of the
@@ -84,7 +84,7 @@ def kind_of_data(found: Found, leave_out: bool = False, wanted: dict[str, Any] |
     return found.bundled.kind if found.bundled is not None else reading_of(found.table, kinds, wanted or {}).kind
 
 
-def load(found: Found, spec: ModelSpec, wanted: dict[str, Any], is_named: bool = False) -> tuple[Any, str]:
+def load(found: NamedData, spec: ModelSpec, wanted: dict[str, Any], is_named: bool = False) -> tuple[Any, str]:
     """The data for that model, which `is_named` or follows from them; what `recognised` says of them in a sentence."""
     data, sentences, could_be = recognised(found, spec, wanted)
     says = could_be and not is_named
@@ -92,7 +92,7 @@ def load(found: Found, spec: ModelSpec, wanted: dict[str, Any], is_named: bool =
     return data, "; ".join([sentences[0], *other, *sentences[1:]])
 
 
-def load_held_out(found: Found, spec: ModelSpec, wanted: dict[str, Any], scheme: "Scheme") -> "ChoiceExperiment":
+def load_held_out(found: NamedData, spec: ModelSpec, wanted: dict[str, Any], scheme: "Scheme") -> "ChoiceExperiment":
     """The tasks that are held out, with the attributes and levels of the whole table, and the bins of the fit."""
     from thali._data.experiments.scheme import none_rows
     from thali._reading.shapes.experiments import WIDE
@@ -119,7 +119,7 @@ def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
     return data, "; ".join(sentences)
 
 
-def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
+def recognised(found: NamedData, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
     """The data for that model, and what they were recognised as."""
     from thali._aspects.dependence import effect_of_data
     from thali._data.judged import Judged
@@ -163,7 +163,7 @@ def recognised(found: Found, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[A
 
 
 def _by_group(
-    found: Found, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, sentences: list[str]
+    found: NamedData, spec: ModelSpec, wanted: dict[str, Any], data: Any, column: str, sentences: list[str]
 ) -> tuple[Any, list[str]]:
     """The comparisons of each group of people by a column of the table, or of each person by that of who answered."""
     from thali._data.groups import GroupedData
@@ -192,7 +192,7 @@ def _by_group(
     return groups, [*sentences, f"by {column!r}: {groups}"]
 
 
-def _by_rows(table: "Table", spec: ModelSpec, wanted: dict[str, Any], name: str) -> dict[str, Any]:
+def _by_rows(table: "RawTable", spec: ModelSpec, wanted: dict[str, Any], name: str) -> dict[str, Any]:
     """The data in the rows with each value of a column, of data that do not keep who gave which answer."""
     from thali._data.columns import column
     from thali._labels import as_label
@@ -222,7 +222,7 @@ def with_option_covariates(data: Any, path: Path) -> Any:
         return data.with_option_covariates(frame.set_index(frame.columns[0]))
 
 
-def reading_of(table: "Table", kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
+def reading_of(table: "RawTable", kinds: tuple[str, ...], wanted: dict[str, Any]) -> "Reading":
     """How the file is read; errors name the options that decide where that is unclear."""
     from thali._reading.recognise import RecognitionError, recognise
 
@@ -236,7 +236,7 @@ def reading_of(table: "Table", kinds: tuple[str, ...], wanted: dict[str, Any]) -
         raise DataError(error, Clause(" Add ", *named[1:], ".") if named else "") from None
 
 
-def _names_options(table: "Table") -> bool:
+def _names_options(table: "RawTable") -> bool:
     """Whether the first column has another text in every row, as one of labels has."""
     first = table.frame.iloc[:, 0]
     return first.dtype.kind not in "biuf" and first.is_unique

@@ -35,14 +35,14 @@ from ..state import (
     TOP,
     VISITED,
     A,
+    ClassProblem,
+    ClassState,
     Features,
-    Problem,
-    State,
 )
 
 
 @dataclass
-class Fit:
+class EngineResult:
     """Draws, evidence, and messages about a run."""
 
     particles: Particles
@@ -64,11 +64,11 @@ OF_OWNED = ("owned_class", "owned_sign", "owned_log_theta")
 class Keeper:
     """Turns states into draws; the meaning of each bit is computed once."""
 
-    problem: "Problem"
+    problem: "ClassProblem"
     offset: np.ndarray
     inactive: np.ndarray
 
-    def __init__(self, problem: "Problem") -> None:
+    def __init__(self, problem: "ClassProblem") -> None:
         self.problem = problem
         levels, first = problem.n_levels, problem.first_bit[:-1]
         self.offset = np.concatenate([[0], np.cumsum(levels)]).astype(np.int64)
@@ -78,7 +78,7 @@ class Keeper:
         self.places: np.ndarray = first[attribute] + inside  # of the bit of every level, in natural order
         self.inactive = problem.first_bit[1:] - 1
 
-    def draw(self, state: State, group: int, log_likelihood: float, lapse: float) -> Particles:
+    def draw(self, state: ClassState, group: int, log_likelihood: float, lapse: float) -> Particles:
         """One draw: the current state."""
         people, classes = self.problem.n_people, int(state.whole[CLASSES])
         slots = state.features.slots[: state.whole[TOP]]
@@ -132,11 +132,11 @@ def draws_between(draws: Particles, first: int, last: int) -> Particles:
 # States and draws as arrays, and back ---------------------------------------------------------------------------------
 
 
-_NAMES = (*(name for name in State._fields if name != "features"), *Features._fields)
+_NAMES = (*(name for name in ClassState._fields if name != "features"), *Features._fields)
 _PLACES = {"bits": CLASSES, "classes": CLASSES} | {name: TOP for name in Features._fields if name != "people"}
 
 
-def packed_states(states: Sequence[State]) -> dict[str, np.ndarray]:
+def packed_states(states: Sequence[ClassState]) -> dict[str, np.ndarray]:
     """States as arrays: the used part of each, one after the other."""
     ends = {place: np.cumsum([0, *(int(s.whole[place]) for s in states)]) for place in (CLASSES, TOP)}
     arrays = {"state_end_classes": ends[CLASSES], "state_end_slots": ends[TOP]}
@@ -151,7 +151,7 @@ def packed_states(states: Sequence[State]) -> dict[str, np.ndarray]:
     return arrays
 
 
-def unpacked_states(arrays: Mapping[str, np.ndarray], empty: State) -> list[State]:
+def unpacked_states(arrays: Mapping[str, np.ndarray], empty: ClassState) -> list[ClassState]:
     """The states that `packed_states` wrote, each with the size of `empty` or larger if needed."""
     all_ends = {CLASSES: arrays["state_end_classes"], TOP: arrays["state_end_slots"]}
     found = []
@@ -167,12 +167,12 @@ def unpacked_states(arrays: Mapping[str, np.ndarray], empty: State) -> list[Stat
             parts[name] = np.zeros((max(len(room), len(used)), *room.shape[1:]), room.dtype)
             parts[name][: len(used)] = used
         features = Features(**{name: parts.pop(name) for name in Features._fields})
-        found.append(State(features=features, **parts))
+        found.append(ClassState(features=features, **parts))
     return found
 
 
-def _part(state: State, name: str) -> np.ndarray:
-    return getattr(state if name in State._fields else state.features, name)
+def _part(state: ClassState, name: str) -> np.ndarray:
+    return getattr(state if name in ClassState._fields else state.features, name)
 
 
 def rows_of(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
@@ -203,7 +203,7 @@ def refuse_torn(flaws: Iterable[str]) -> None:
             )
 
 
-def flaw_of(state: State, problem: Problem) -> str:
+def flaw_of(state: ClassState, problem: ClassProblem) -> str:
     """The reason why this is not a state between two sweeps; empty if it is."""
     whole, people = state.whole, problem.n_people
     classes, top, present = int(whole[CLASSES]), int(whole[TOP]), int(whole[PRESENT])

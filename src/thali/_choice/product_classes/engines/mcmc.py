@@ -7,17 +7,16 @@ import numpy as np
 
 from thali._digits import percent
 from thali._inference.arrays import Arrays, packed_streams, unpacked_streams
-from thali._inference.chains import Chain as ChainOfDraws
-from thali._inference.chains import recorded_of
+from thali._inference.chains import Chain, recorded_of
 from thali._inference.seeds import streams
 
 from ..arguments import USUAL_CLASSES
 from ..likelihood import log_likelihood, write_hits
 from ..particles import Particles, joined, load, spacing
-from ..state import SWEEPS, Problem, State, Target, Work, empty_state, target_of, workspace
+from ..state import SWEEPS, ClassProblem, ClassState, PosteriorTarget, Work, empty_state, target_of, workspace
 from ..sweep import draw_state, sweep
 from .fit import (
-    Fit,
+    EngineResult,
     Keeper,
     draws_between,
     draws_from,
@@ -43,15 +42,15 @@ def kept_numbers(draws: int) -> np.ndarray:
     return np.arange(spacing(draws), draws + 1, spacing(draws))
 
 
-class Chain(ChainOfDraws):
+class ClassChain(Chain):
     """A chain with its own random stream: the lapse falls in the first half of tuning, as if choices were cooled."""
 
-    problem: Problem
+    problem: ClassProblem
     keeper: Keeper
     lapse: float
     rng: np.random.Generator
-    state: State
-    target: Target
+    state: ClassState
+    target: PosteriorTarget
     work: Work
     thin: int
     tune: int
@@ -59,7 +58,7 @@ class Chain(ChainOfDraws):
     lapses: np.ndarray
     kept: list[tuple[int, Particles]]
 
-    def __init__(self, problem: Problem, lapse: float, rng: np.random.Generator, run: "Run", draws: int) -> None:
+    def __init__(self, problem: ClassProblem, lapse: float, rng: np.random.Generator, run: "Run", draws: int) -> None:
         assert run.thin is not None
         self.problem, self.lapse, self.rng, self.keeper = problem, lapse, rng, Keeper(problem)
         self.thin, self.tune = run.thin, run.tune * run.thin
@@ -148,20 +147,20 @@ class Chain(ChainOfDraws):
 
 
 def chains_of(
-    problem: Problem, lapse: float, run: "Run", draws: int, random_seed: np.random.SeedSequence
-) -> list[Chain]:
+    problem: ClassProblem, lapse: float, run: "Run", draws: int, random_seed: np.random.SeedSequence
+) -> list[ClassChain]:
     """Return chains at their starts, each with classes from the prior, a = 2 and sigma = 0.6."""
-    return [Chain(problem, lapse, rng, run, draws) for rng in streams(random_seed, run.chains)]
+    return [ClassChain(problem, lapse, rng, run, draws) for rng in streams(random_seed, run.chains)]
 
 
-def status_of(chains: Sequence[Chain]) -> str:
+def status_of(chains: Sequence[ClassChain]) -> str:
     """Describe how far the chains are."""
     chain = min(chains, key=lambda c: c.sweeps)
     tried, accepted = np.sum([c.state.counts for c in chains], axis=(0, 1))
     return f"lapse {chain.target.delta.max():.2g}, {percent(accepted / max(tried, 1))} accepted"
 
 
-def classes_in(chains: Sequence[Chain]) -> float:
+def classes_in(chains: Sequence[ClassChain]) -> float:
     """Return how many classes a draw has, on average over all that are kept; the usual number before there is one."""
     counts = [len(draw.n_owners) for chain in chains for _, draw in chain.kept]
     return float(np.mean(counts)) if counts else USUAL_CLASSES
@@ -174,7 +173,7 @@ def draws_in(tree: "xarray.DataTree") -> list[Arrays]:
     return [rows_of(draws_between(draws, *pair), numbers.tolist()) for pair in zip(ends[:-1], ends[1:], strict=True)]
 
 
-def fit_of(chains: Sequence[Chain]) -> Fit:
+def fit_of(chains: Sequence[ClassChain]) -> EngineResult:
     """Return what chains found, whether or not they reached their end."""
     places, length = recorded_of(chains)
     kept = [chains[place] for place in places]
@@ -184,4 +183,4 @@ def fit_of(chains: Sequence[Chain]) -> Fit:
     if is_whole:
         unsatisfied = np.unique(np.concatenate([chain.respondents_with_lapse() for chain in chains]))
         messages = lapse_messages(unsatisfied.tolist())
-    return Fit(joined_chains(draws), messages=messages, interrupted=not is_whole, draws=length)
+    return EngineResult(joined_chains(draws), messages=messages, interrupted=not is_whole, draws=length)

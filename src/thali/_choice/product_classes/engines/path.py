@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from ..state import Target
+from ..state import PosteriorTarget
 
 TAU = 0.5  # relative effective sample size to which a step goes
 BISECTIONS = 30
@@ -37,7 +37,7 @@ class LapsePath:
         with np.errstate(divide="ignore"):
             return np.log((1.0 - delta) * self.hits + delta / self.sizes).sum(axis=1)
 
-    def set(self, target: Target, tasks: slice, u: float) -> None:
+    def set(self, target: PosteriorTarget, tasks: slice, u: float) -> None:
         """Write a point of the path into the target."""
         target.delta[tasks] = self.lapse if u == end_of(self.lapse) else 1.0 / (1.0 + u)
 

@@ -8,23 +8,23 @@ import numpy as np
 from thali._inference.threads import Silent, Sliced, run_in_threads
 
 from ..likelihood import write_hits
-from ..state import Problem, State, Target, Work, copy_state, target_of, workspace
+from ..state import ClassProblem, ClassState, PosteriorTarget, Work, copy_state, target_of, workspace
 from ..sweep import draw_state, sweep
 
 CHUNK = 8  # particles that a thread takes at a time
 
 
-class Population:
+class ParticlePopulation:
     """All particles, group after group; each slot has its own random stream, which resampling does not move."""
 
     cores: int | None
     groups: int
-    problem: Problem
-    states: list[State]
-    hard: Target
+    problem: ClassProblem
+    states: list[ClassState]
+    hard: PosteriorTarget
     rngs: list[np.random.Generator]
 
-    def __init__(self, problem: Problem, groups: int, rngs: list[np.random.Generator], cores: int | None) -> None:
+    def __init__(self, problem: ClassProblem, groups: int, rngs: list[np.random.Generator], cores: int | None) -> None:
         self.problem, self.groups, self.rngs, self.cores = problem, groups, rngs, cores
         self.states = [draw_state(rng, problem, shapes_from_prior=True) for rng in rngs]
         self.hard = target_of(problem)
@@ -38,7 +38,7 @@ class Population:
         chunks = [range(i, min(i + CHUNK, self.size)) for i in range(0, self.size, CHUNK)]
         run_in_threads([_Chunk(self, action, chunk) for chunk in chunks], self.cores, progress or Silent())
 
-    def sweep(self, target: Target, sweeps: int, progress: Any = None) -> None:
+    def sweep(self, target: PosteriorTarget, sweeps: int, progress: Any = None) -> None:
         """Run this many sweeps of every particle."""
 
         def move(i: int, work: Work) -> None:
@@ -75,7 +75,7 @@ def systematic(weights: np.ndarray, uniform: float) -> np.ndarray:
 class _Chunk(Sliced):
     """Some particles, one after the other."""
 
-    def __init__(self, population: Population, action: Callable[[int, Work], None], chunk: range) -> None:
+    def __init__(self, population: ParticlePopulation, action: Callable[[int, Work], None], chunk: range) -> None:
         self.population, self.action, self.chunk = population, action, chunk
         self.sweeps, self.total = 0, len(chunk)
 

@@ -20,8 +20,8 @@ from thali.errors import Setting
 from ..arguments import expected_steps
 from ..likelihood import log_likelihood
 from ..particles import joined
-from ..state import Problem, Target, Work, empty_state, target_of
-from .fit import Fit, Keeper, flaw_of, packed_states, refuse_torn, unpacked_states
+from ..state import ClassProblem, PosteriorTarget, Work, empty_state, target_of
+from .fit import EngineResult, Keeper, flaw_of, packed_states, refuse_torn, unpacked_states
 from .path import (
     LapsePath,
     end_of,
@@ -31,7 +31,7 @@ from .path import (
     next_point,
     pool_evidence,
 )
-from .population import Population
+from .population import ParticlePopulation
 
 if TYPE_CHECKING:
     from thali._inference.chains import Run
@@ -42,14 +42,14 @@ PATIENCE = 40  # refused steps after which the path is given up
 class Ascent:
     """Particles on their way from the prior to the posterior."""
 
-    problem: Problem
+    problem: ClassProblem
     lapse: float
     sweeps: int
     groups: int
     particles: int
-    population: Population
+    population: ParticlePopulation
     end: float
-    target: Target
+    target: PosteriorTarget
     host: np.random.Generator
     log_z: np.ndarray
     rows: list[dict[str, Any]]
@@ -58,12 +58,12 @@ class Ascent:
     retries: int
     is_done: bool
 
-    def __init__(self, problem: Problem, lapse: float, run: "Run", sweeps: int, random_seed: Any) -> None:
+    def __init__(self, problem: ClassProblem, lapse: float, run: "Run", sweeps: int, random_seed: Any) -> None:
         assert run.draws is not None
         self.problem, self.lapse, self.sweeps = problem, lapse, sweeps
         self.groups, self.particles = run.chains, run.draws
         self.host, *rngs = streams(random_seed, 1 + self.groups * self.particles)
-        self.population = Population(problem, self.groups, rngs, run.cores)
+        self.population = ParticlePopulation(problem, self.groups, rngs, run.cores)
         self.sizes = np.diff(problem.tasks.first_row)
         self.end = end_of(lapse)
         self.target = target_of(problem, 1.0)
@@ -143,7 +143,7 @@ class Ascent:
         self.rows.append({"log_evidence": self.log_z.copy(), "lapse": self.lapse_now})
         self.is_done = self.u == self.end
 
-    def fit(self, interrupted: bool) -> Fit:
+    def fit(self, interrupted: bool) -> EngineResult:
         """Return the particles as they are, and what the steps say."""
         lapse = self.lapse if self.is_done else self.lapse_now
         found = np.empty(self.population.size)
@@ -163,11 +163,11 @@ class Ascent:
                 f"Stopped while the lapse rate was still {lapse:.2g} (target: {self.lapse:g}): the draws belong to a "
                 "model with that lapse rate, and there is no evidence. With a job, the same fit resumes from here."
             )
-            return Fit(joined(draws), trace=trace, messages=[message], interrupted=True, draws=self.particles)
+            return EngineResult(joined(draws), trace=trace, messages=[message], interrupted=True, draws=self.particles)
         messages = evidence_messages(self.log_z, len(self.rows), self.particles)
         messages += lapse_messages(sorted(self.with_lapse))
         evidence = pool_evidence(self.log_z)
-        return Fit(joined(draws), *evidence, trace, messages, interrupted, self.particles)
+        return EngineResult(joined(draws), *evidence, trace, messages, interrupted, self.particles)
 
     def packed(self) -> dict[str, np.ndarray]:
         """Return everything that the rest of the run depends on; for the moments between two steps."""
@@ -200,8 +200,8 @@ _PERCENT = 100
 
 
 def run_smc(
-    problem: Problem, lapse: float, run: "Run", sweeps: int, random_seed: Any, folder: FitFolder | None = None
-) -> Fit:
+    problem: ClassProblem, lapse: float, run: "Run", sweeps: int, random_seed: Any, folder: FitFolder | None = None
+) -> EngineResult:
     """Draw from the posterior and estimate the evidence by groups of particles."""
     from thali._inference.progress import Progress, says
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali.errors import Argument, ArgumentError
 
-from ...answers.chooser import AS_FITTED, Chooser, Effects, Rule, error_between_chains, thinned
+from ...answers.chooser import AS_FITTED, ChoiceRule, Chooser, Effects, error_between_chains, thinned
 from ...answers.effects import some_products
 from ..engines.fit import draws_between
 from ..particles import Particles, joined
@@ -15,7 +15,7 @@ from ..particles import Particles, joined
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
 
 _MAX_EXAMPLES = 8  # products over which utilities are averaged, as the value of a level hangs on the other attributes
 
@@ -26,12 +26,12 @@ class ClassChooser(Chooser):
     search_draws = 24  # with 4,000 occasions each
 
     draws: Particles
-    data: "Design"
+    data: "ExperimentDesign"
     people: "pandas.DataFrame | None"
     chain: np.ndarray
     directions: np.ndarray
 
-    def __init__(self, draws: "Particles", design: "Design", people: "pandas.DataFrame | None") -> None:
+    def __init__(self, draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None") -> None:
         self.draws, self.data, self.people = draws, design, people
         self.chain, self.directions = draws.group, draws.monotone
 
@@ -59,7 +59,7 @@ class ClassChooser(Chooser):
         weights: np.ndarray | None,
         cores: int | None,
         random_seed: Any,
-        rule: Rule = AS_FITTED,
+        rule: ChoiceRule = AS_FITTED,
     ) -> list[np.ndarray]:
         from .predict import share_draws
 

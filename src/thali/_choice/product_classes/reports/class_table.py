@@ -12,7 +12,7 @@ from ...answers.chooser import standard_error
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
     from thali._data.experiments.scheme import Scheme
 
     from ..particles import Particles
@@ -34,7 +34,7 @@ class Patterns(NamedTuple):
     flips: np.ndarray  # (classes,) bool: whether a class that is disliked is written as one that is liked
 
 
-def patterns_of(draws: "Particles", design: "Design") -> Patterns:
+def patterns_of(draws: "Particles", design: "ExperimentDesign") -> Patterns:
     """Merge the classes of all draws."""
     active, member, offset = draws.active.copy(), draws.member.copy(), draws.offset
     nothing = np.zeros(len(active), bool)
@@ -146,7 +146,7 @@ STABLE = 0.5  # share of chains that attach to a class half of its importance or
 _BLOCK = 2_000_000  # owned classes that are worked on at a time
 
 
-class Tally(NamedTuple):
+class ClassTally(NamedTuple):
     """Sums over draws and people, for each distinct class and group."""
 
     owners: np.ndarray  # (K, G)
@@ -157,7 +157,7 @@ class Tally(NamedTuple):
 
 
 def class_table(
-    draws: "Particles", design: "Design", cover: float = 0.8, similar: float = SIMILAR
+    draws: "Particles", design: "ExperimentDesign", cover: float = 0.8, similar: float = SIMILAR
 ) -> "pandas.DataFrame":
     """Groups of similar classes, the most important first, until they cover that share of the importance."""
     from thali._tables import Table
@@ -210,7 +210,7 @@ def class_table(
     return table
 
 
-def tally_of(draws: "Particles", patterns: Patterns) -> Tally:
+def tally_of(draws: "Particles", patterns: Patterns) -> ClassTally:
     """Count owners of distinct classes, and add up how much each weighs for them."""
     # The value of a class for a person is the sum over all columns that are this class of ±(θ + (1 - σ) a), θ plus the
     # mean of ε; its importance is the absolute value over the sum of those of all classes the person owns.
@@ -232,7 +232,7 @@ def tally_of(draws: "Particles", patterns: Patterns) -> Tally:
         in_draws += np.bincount(once % max(kinds, 1), minlength=kinds)
     shape = (kinds, groups)
     sums = (owners.reshape(shape), holders.reshape(shape), importance.reshape(shape))
-    return Tally(*sums, in_draws, _new_owners(draws, patterns))
+    return ClassTally(*sums, in_draws, _new_owners(draws, patterns))
 
 
 def _blocks(sizes: np.ndarray) -> Any:

@@ -35,7 +35,7 @@ from .predict import add_known
 if TYPE_CHECKING:
     import xarray
 
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
 
     from ..particles import Particles
 
@@ -104,7 +104,7 @@ def pair_places(pairs: Sequence[tuple[int, int, int]], attributes: int) -> tuple
 
 def level_effects(
     draws: "Particles",
-    design: "Design",
+    design: "ExperimentDesign",
     pairs: Sequence[tuple[int, int, int]],
     cores: int | None = None,
     random_seed: Any = 0,
@@ -206,7 +206,7 @@ def add_importance(
 
 
 def attribute_importance(
-    draws: "Particles", design: "Design", cores: int | None = None, random_seed: Any = 0
+    draws: "Particles", design: "ExperimentDesign", cores: int | None = None, random_seed: Any = 0
 ) -> tuple[np.ndarray, np.ndarray]:
     """How choices differ without each attribute, mean over tasks, (people, attributes), and errors of means."""
     number, attributes = draws.n_respondents, len(design.attributes)
@@ -238,7 +238,7 @@ def attribute_importance(
 # What `convergence` of product classes looks at, in every draw: shares of levels among choices, and level effects -----
 
 
-class Reports(NamedTuple):
+class SimulatedQuantities(NamedTuple):
     """What is simulated of a draw, or of all, in arrays (draws, ...)."""
 
     shares: np.ndarray  # of levels among the choices
@@ -248,8 +248,11 @@ class Reports(NamedTuple):
 
 
 def simulate_reports(
-    draws: "Particles", design: "Design", cores: int | None = None, known: dict[bytes, Reports] | None = None
-) -> Reports:
+    draws: "Particles",
+    design: "ExperimentDesign",
+    cores: int | None = None,
+    known: dict[bytes, SimulatedQuantities] | None = None,
+) -> SimulatedQuantities:
     """Simulate shares of levels, level effects and choices of every draw but those in `known`, which receives them."""
     # They are found by simulated occasions, whose random stream depends on the draw alone: a draw has the same numbers
     # in runs of any length.
@@ -281,16 +284,18 @@ def simulate_reports(
         add_effects(rng, draws, d, *rows, design.inside, *places, of_people, room, own)
         effects = own.sum(axis=0) / (2.0 * of_people * people)
         noise = ((one - other)[some] ** 2).mean() / 4.0
-        known[keys[d]] = Reports(shares, effects, chosen[some].astype(np.float32), noise)
+        known[keys[d]] = SimulatedQuantities(shares, effects, chosen[some].astype(np.float32), noise)
 
     in_threads(work, len(new), cores)
     for key in known.keys() - set(keys):
         del known[key]
     columns = (np.array(column) for column in zip(*(known[key] for key in keys), strict=True))
-    return Reports(*columns)
+    return SimulatedQuantities(*columns)
 
 
-def named_reports(reports: Reports, draws: "Particles", design: "Design") -> "dict[str, xarray.DataArray]":
+def named_reports(
+    reports: SimulatedQuantities, draws: "Particles", design: "ExperimentDesign"
+) -> "dict[str, xarray.DataArray]":
     """Return `share` and `effect` of every draw, arrays (chain, draw, name)."""
     groups = int(draws.group.max(initial=0)) + 1
     pairs = level_pairs_of(design.scheme, draws.monotone)
@@ -298,7 +303,7 @@ def named_reports(reports: Reports, draws: "Particles", design: "Design") -> "di
     return named_arrays(shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs))
 
 
-def prediction_difference(reports: Reports, draws: "Particles") -> float:
+def prediction_difference(reports: SimulatedQuantities, draws: "Particles") -> float:
     """Return how much probabilities of choice of another run would differ, root mean square; NaN for one chain."""
     # The variance between chains, less that of the occasions that are simulated at a draw.
     groups = int(draws.group.max(initial=0)) + 1
@@ -322,7 +327,7 @@ _PREFERENCE_OCCASIONS = 30  # of a person in a draw, whose error is .09 at most
 _SEED = 0
 
 
-def preferences_of(draws: "Particles", design: "Design", cores: int | None = None) -> Preferences:
+def preferences_of(draws: "Particles", design: "ExperimentDesign", cores: int | None = None) -> Preferences:
     """Preferences of the respondents at some draws, equally many of each chain."""
     sizes = [len(levels) for levels in design.scheme.levels.values()]
     pairs = pairs_of_levels(sizes)

@@ -23,7 +23,7 @@ from ...answers.simulator import (
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
 
     from ..particles import Particles
 
@@ -127,7 +127,7 @@ class BestOfClasses(NamedTuple):
         }
 
 
-def market_draws(draws: "Particles", design: "Design", people: "pandas.DataFrame | None") -> MarketDraws:
+def market_draws(draws: "Particles", design: "ExperimentDesign", people: "pandas.DataFrame | None") -> MarketDraws:
     """Evenly spaced draws with everybody, or, of many people, fewer draws with some people each."""
     each = len(draws.owned_class) / draws.n_draws / draws.n_respondents  # classes of a person
     wanted = MAX_OWNED / max(each, 1e-9) / draws.n_respondents

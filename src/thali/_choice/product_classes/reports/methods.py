@@ -11,14 +11,14 @@ from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, Setting
 
 from ...answers.check import HasChoiceCheck, HasReportedRows
-from ...answers.methods import ChoiceAnswers
+from ...answers.methods import MarketAnswers
 from .class_table import SIMILAR, class_table
 
 if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
     from thali._people.segments import Preferences
 
     from ...answers.simulator import MarketDraws
@@ -31,20 +31,20 @@ _STUCK = (
 )
 
 
-class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
+class ProductClassReports(MarketAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
     """Reports and predictions of a fitted model."""
 
     posterior_: "xarray.DataTree"
     people_: "pandas.DataFrame | None"
     _draws_: "Particles"
-    _design_: "Design"
+    _design_: "ExperimentDesign"
 
     if TYPE_CHECKING:
 
         @property
         def _engine(self) -> Any: ...
 
-    def _fitted_parts(self) -> "tuple[Particles, Design]":
+    def _fitted_parts(self) -> "tuple[Particles, ExperimentDesign]":
         self._fitted()
         return self._draws_, self._design_
 
@@ -125,7 +125,7 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
 
         return preferences_of(*self._fitted_parts())
 
-    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[Design, np.ndarray]":
+    def _choices_again(self, most: int, rng: np.random.Generator) -> "tuple[ExperimentDesign, np.ndarray]":
         """The design and replicates of all choices, at `most` draws."""
         from ...answers.chooser import thinned
         from .predict import drawn_choices
@@ -200,7 +200,7 @@ class Reports(ChoiceAnswers, HasReportedRows, HasChoiceCheck, HasSegments):
 
         return ClassChooser(*self._fitted_parts(), self.people_)
 
-    def _data_of_fit(self) -> "Design":
+    def _data_of_fit(self) -> "ExperimentDesign":
         return self._design_
 
     def _market_draws(self) -> "MarketDraws":

@@ -25,7 +25,7 @@ from .choosing import (
 )
 
 if TYPE_CHECKING:
-    from thali._data.experiments.design import Design
+    from thali._data.experiments.design import ExperimentDesign
     from thali._data.experiments.scheme import Encoded
 
     from ..particles import Particles
@@ -156,7 +156,9 @@ def add_newcomers(
                         add_winners(inside, sign, chosen, matter, log_value, value, first, last, 1.0, total)
 
 
-def drawn_choices(draws: "Particles", design: "Design", rng: np.random.Generator, kept: np.ndarray) -> np.ndarray:
+def drawn_choices(
+    draws: "Particles", design: "ExperimentDesign", rng: np.random.Generator, kept: np.ndarray
+) -> np.ndarray:
     """A choice of the people of the data in each of their tasks at the draws of those numbers, shape (draws, tasks)."""
     room, codes = room_for_known(draws), design.products[design.row_product]
     chosen = np.empty((len(kept), len(design.chosen)), np.int64)

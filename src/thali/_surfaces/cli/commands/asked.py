@@ -7,13 +7,13 @@ from thali._data.kinds import EXPERIMENTS
 from thali._labels import as_label, plural
 from thali._model.default_models import WORTHS, default_model, median_tasks
 from thali._model.names import method_meant
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
 from thali._people.populations import Groups, Individuals
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..boundary import Terminal
-from ..loading import Found, load_held_out
+from ..loading import NamedData, load_held_out
 from ..models import options_of, settings_of_alias
 from ..values import value_of
 from .jobs import OVERWRITE
@@ -23,7 +23,7 @@ FOLDS = 5  # of the cross-validation, unless others are typed
 OWN = (Option("model", "Name of the model."), OVERWRITE)  # of every model
 
 
-class Asked(NamedTuple):
+class ModelRequest(NamedTuple):
     """What was asked for, for one model."""
 
     spec: ModelSpec
@@ -45,14 +45,14 @@ class Asked(NamedTuple):
         return self.arguments(DATA) | {word: value for word, value in self.values.items() if word == "holdouts"}
 
     @property
-    def without_holdouts(self) -> "Asked":
+    def without_holdouts(self) -> "ModelRequest":
         """The same, but for the tasks that are held out."""
         options, values = (
             {word: value for word, value in each.items() if word != "holdouts"} for each in (self.options, self.values)
         )
         return self._replace(options=options, values=values)
 
-    def settings(self, found: Found | None, data: Any, folder: Path = Path()) -> Settings:
+    def settings(self, found: NamedData | None, data: Any, folder: Path = Path()) -> AnswerSettings:
         """The settings of the answer; `found`: its table, `data`: of the fit, `folder`: where the command was typed."""
         from thali._choice.answers.market import as_saved
         from thali._reading.table import load
@@ -67,7 +67,7 @@ class Asked(NamedTuple):
             wanted["holdouts"] = load_held_out(found, self.spec, self.of_data, data.scheme)
         if "actual" in wanted:
             wanted["actual"] = _amounts_in(folder / wanted["actual"])
-        return Settings(**wanted)
+        return AnswerSettings(**wanted)
 
 
 def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
@@ -94,7 +94,9 @@ def _amounts_in(file: Path) -> dict[str, float]:
     return dict(zip(labels, map(float, frame.iloc[:, 1]), strict=True))
 
 
-def asked_of(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None) -> Asked:
+def asked_of(
+    terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, Any], data_name: str | None
+) -> ModelRequest:
     """The options of the model that were typed; from here on messages know those of this model and method alone."""
     terminal.know([*OWN, *spec.options])
     if "method" in typed:
@@ -108,10 +110,10 @@ def asked_of(terminal: Terminal, spec: ModelSpec, alias: str, typed: dict[str, A
     values |= settings_of_alias(spec, alias, typed)
     if not {spec.features, "tree"} & set(values):
         values |= spec.methods_mean.get(method, {})
-    return Asked(spec, method, options, values)
+    return ModelRequest(spec, method, options, values)
 
 
-def asked_by_default(terminal: Terminal, data: Any, typed: dict[str, Any]) -> tuple[Asked, str]:
+def asked_by_default(terminal: Terminal, data: Any, typed: dict[str, Any]) -> tuple[ModelRequest, str]:
     """Return what was asked of the model that data get unless one is named, and a clause that names it and others."""
     offer, settings, others = default_model(data, typed)
     clause = (

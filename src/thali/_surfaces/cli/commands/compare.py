@@ -16,7 +16,7 @@ from thali.errors import Argument, ArgumentError
 
 from ..boundary import INTERRUPTED, Terminal, notify
 from ..files import check_folder
-from ..loading import Found, find_data, kind_of_data, load
+from ..loading import NamedData, find_data, kind_of_data, load
 from ..models import model_for
 from ..naming_models import parse_models, specs_in
 from ..options import COMPARED, by_word, given_of_table
@@ -139,7 +139,7 @@ def _option(word: str, specs: list[ModelSpec]) -> Option:
     return next((option for spec, option in owned if spec in specs), owned[0][1])
 
 
-def _spec_of_data(found: Found, specs: list[ModelSpec], values: dict[str, Any]) -> ModelSpec:
+def _spec_of_data(found: NamedData, specs: list[ModelSpec], values: dict[str, Any]) -> ModelSpec:
     """The model whose data these are: one that was named, that an option implies, or the first for such data."""
     for spec in specs:
         if not features_of(spec.data[0]):

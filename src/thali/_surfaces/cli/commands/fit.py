@@ -14,7 +14,7 @@ from thali._data.kinds import CLASSES
 from thali._inference.jobs import read_index
 from thali._labels import plural
 from thali._model.options import OF_TABLES
-from thali._model.settings import Settings
+from thali._model.settings import AnswerSettings
 from thali._model.spec import FIT, MODEL, ModelSpec
 from thali.errors import Argument, ArgumentError
 
@@ -25,7 +25,7 @@ from ..loading import find_data, kind_of_data, load
 from ..models import model_for, model_implied, model_named
 from ..options import by_word, given_of_table
 from ..values import value_of
-from .asked import OWN, Asked, asked_by_default, asked_of
+from .asked import OWN, ModelRequest, asked_by_default, asked_of
 from .jobs import COMMAND, JOB, as_typed, job_in, noted
 from .report import UNTITLED, check_report, write_report
 
@@ -184,7 +184,9 @@ def _features(spec: ModelSpec, values: dict[str, Any], labels: tuple[str, ...]) 
 
 
 @contextmanager
-def _job_in(asked: Asked, out: Path | None, overwrite: bool, command: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _job_in(
+    asked: ModelRequest, out: Path | None, overwrite: bool, command: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
     """The argument that says where the job lies, for a model with chains."""
     if out is None or not any(option.name == "cores" for option in asked.spec.options_of(asked.method)):
         yield {}
@@ -195,8 +197,8 @@ def _job_in(asked: Asked, out: Path | None, overwrite: bool, command: dict[str, 
 
 @contextmanager
 def _replicates_in(
-    settings: Settings, out: Path | None, overwrite: bool, command: dict[str, Any]
-) -> Iterator[Settings]:
+    settings: AnswerSettings, out: Path | None, overwrite: bool, command: dict[str, Any]
+) -> Iterator[AnswerSettings]:
     """The settings with the place of the job of a test by simulated data sets, where one was asked for."""
     if out is None or not settings.bootstrap:
         yield settings

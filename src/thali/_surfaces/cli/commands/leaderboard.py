@@ -103,12 +103,12 @@ def _saved(name: str) -> "Leaderboard":
 def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in batches."""
     from thali import datasets
-    from thali._paired.counted import Counted, count
+    from thali._paired.counted import CountedComparisons, count
     from thali._paired.leaderboard import Made, check_settings
-    from thali._paired.worths import Asked
+    from thali._paired.worths import WorthsRequest
     from thali._reading.counting import is_large
 
-    asked = Asked(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
+    asked = WorthsRequest(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
     check_settings(asked, wanted.get("by"), *(how[name] for name in ("method", "people", "anchor_model", "pool")))
     wanted = asked.columns(wanted, False)
@@ -122,6 +122,6 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
         counted = count(name, True, named)
     else:
         data, read_as = load_pairs(name, wanted)
-        counted = Counted(data, {}, None, 0, read_as, (Path(name).name,))
+        counted = CountedComparisons(data, {}, None, 0, read_as, (Path(name).name,))
     notify(f"{name}: {counted.read_as}")
     return Made(counted, how, named)

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from thali._inference.files import atomic_write, check_place
 from thali._model.registry import spec_of
-from thali._model.settings import USUAL, Settings
+from thali._model.settings import USUAL, AnswerSettings
 from thali.errors import ArgumentError, DataError
 
 from ..boundary import Terminal, notify
 from ..files import check_folder, write_slides
-from ..loading import Found, find_data
+from ..loading import NamedData, find_data
 from ..options import LEADERBOARD
 from .asked import asked_of
 from .jobs import JOB, as_typed, command_of
@@ -54,7 +54,7 @@ class Held(NamedTuple):
 
     what: Any
     command: str = ""
-    settings: Settings = USUAL
+    settings: AnswerSettings = USUAL
     cover: dict[str, str] = UNTITLED
     names: Sequence[str] = ()  # of the files or data sets
 
@@ -87,7 +87,7 @@ def know_options_of(terminal: Terminal, what: Any) -> None:
         terminal.know(LEADERBOARD)
 
 
-def _table(name: str, folder: Path) -> Found | None:
+def _table(name: str, folder: Path) -> NamedData | None:
     """The table of a fit, in which tasks were held out; None, which is said, if it is not there any more."""
     try:
         if name == "-":
@@ -103,7 +103,7 @@ def write_report(
     file: Path,
     command: str,
     terminal: Terminal,
-    settings: Settings = USUAL,
+    settings: AnswerSettings = USUAL,
     figures: Any = None,
     cover: dict[str, str] = UNTITLED,
     names: Sequence[str] = (),
