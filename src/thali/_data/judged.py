@@ -146,6 +146,10 @@ class Judged(Frozen):
         """How often each possible answer to each question was given; None where that is not counted."""
         return None
 
+    def _facts(self) -> Facts:
+        """Names and values that describe the data, as a report lists them."""
+        return ()
+
     def example(self) -> str:
         """One answer in words; "" where there is none."""
         return ""

@@ -12,6 +12,9 @@ CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
+# of experiments: the attribute by which products differ from the no-choice option, and its levels
+INSIDE, INSIDE_LEVELS = "inside", ("none", "inside")
+
 _SHAPES, _COMPARISON = "thali._reading.shapes", "thali._comparison"
 _CHOICE_SCORER = f"{_COMPARISON}.choices:ChoiceScorer"
 

@@ -50,6 +50,10 @@ class Observed:
     def warn_if_unusual(self) -> None:
         """Nothing is unusual about data of which thali knows nothing."""
 
+    def _facts(self) -> tuple[()]:
+        """Nothing is known of the user's own data."""
+        return ()
+
     def replace(self, data: Any) -> None:
         """Replace the values in place by others of the same shape, as simulations do."""
         for name, old in zip(self.fields._fields, self.fields, strict=True):
