@@ -39,6 +39,8 @@ class Observed:
             _WITHOUT_LABELS[key] = globals()[name] = namedtuple(name, list(values), module=__name__)
         self.fields = _WITHOUT_LABELS[key](**values)
 
+    are_choices = False
+
     def __str__(self) -> str:
         return plural(self.n_options, "option")
 

@@ -1,6 +1,7 @@
 """Additive clustering: similarity is the sum of the weights of the features that two objects share."""
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -201,6 +202,13 @@ class Additive:
     def held_to(self, data: Any) -> "Additive":
         """The same likelihood with the prior of sigma fixed to the one for these data."""
         return self if self.fixed_sigma(data) is not None else replace(self, variance=self.first_variance(data))
+
+    def scaled_priors(self, data: Any, factors: Iterable[float]) -> Iterator[tuple[str, "Additive"]]:
+        """The same likelihood with the prior mean of a learned sigma² multiplied, and a name for each."""
+        if self.fixed_sigma(data) is None:
+            for factor in factors:
+                variance = factor * self.first_variance(data)
+                yield f"mean of sigma squared x {factor:g}", replace(self, variance=variance)
 
     def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
         """Parameters other than features and weights, from their prior: constant and sigma."""

@@ -44,10 +44,10 @@ from ..samplers.task import build_task
 from ..spec import ADDITIVE
 from ..state import COLUMNS
 from .additive_answers import AdditiveAnswers
-from .engines import BY_CHAINS, POINT
+from .engines import BY_CHAINS
 from .open import LatentFeatureModel
 from .people_answers import PeopleAnswers
-from .point import probable_features
+from .point import ANNEALING, feature_scores
 
 if TYPE_CHECKING:
     import pandas
@@ -322,7 +322,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     0.97
     """
 
-    _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": BY_CHAINS, "map": POINT}
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": BY_CHAINS, "map": ANNEALING}
     _matrix: ClassVar[str] = "Similarities"
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.additive"
 
@@ -370,7 +370,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         return population_of(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        return dependence_of_chains(self.people, data, parts, partial(probable_features, data, parts))
+        return dependence_of_chains(self.people, data, partial(feature_scores, data, parts))
 
     def _as_data(self, data: Any) -> Any:
         check_people(self.people, (Individuals, Groups), data)
