@@ -84,15 +84,6 @@ class AnswerTally(NamedTuple):
     counts: np.ndarray  # (answers,)
 
 
-class OutcomesGiven(NamedTuple):
-    """Which outcome each respondent gave how often."""
-
-    respondent: np.ndarray  # (rows,)
-    outcome: np.ndarray  # (rows,) position among all possible outcomes
-    times: np.ndarray  # (rows,)
-    n_outcomes: int
-
-
 class Judged(Frozen):
     """Answers about options or objects that have labels; a kind without the thing answers with the neutral value."""
 
@@ -154,10 +145,6 @@ class Judged(Frozen):
     def tally(self) -> AnswerTally | None:
         """How often each possible answer to each question was given; None where that is not counted."""
         return None
-
-    def _outcomes_given(self, has_ties: bool) -> OutcomesGiven | None:
-        """Who gave which outcome, with or without ties; None where that is not known of all answers."""
-        raise NotImplementedError
 
     def _facts(self) -> Facts:
         """Names and values that describe the data, as a report lists them."""

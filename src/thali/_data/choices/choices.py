@@ -10,10 +10,10 @@ from thali._inference.warn import warn
 from thali._labels import listed, plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 
-from ..answers import Answers, Who, answers_given
+from ..answers import Answers, Who
 from ..connectivity import connected, disconnected
 from ..facts import MAX_LISTED, component_facts, respondent_facts, value_range
-from ..judged import AnswerTally, Judged, OutcomesGiven
+from ..judged import AnswerTally, Judged
 from ..kinds import CHOICES
 from ..pairs import PairedComparisons
 from ..people import column_facts
@@ -352,14 +352,6 @@ class Choices(Judged):
 
     def _details(self) -> Facts:
         return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
-
-    def _outcomes_given(self, has_ties: bool) -> OutcomesGiven | None:
-        if not self.respondents or (self.respondent < 0).any():
-            return None
-        sizes = self.sizes
-        if self.worst is None:
-            return OutcomesGiven(self.respondent, self.choice, self.times, int(sizes.sum()))
-        return OutcomesGiven(self.respondent, answers_given(self), self.times, int((sizes * (sizes - 1)).sum()))
 
     def _facts(self) -> Facts:
         return (

@@ -15,7 +15,7 @@ from ..answers import Answers
 from ..columns import square_cells
 from ..connectivity import connected, disconnected
 from ..facts import MAX_LISTED, component_facts, named_facts, respondent_facts, share_of_pairs, value_range
-from ..judged import AnswerTally, Judged, OutcomesGiven
+from ..judged import AnswerTally, Judged
 from ..kinds import PAIRS
 from ..people import column_facts
 from ..suspicious import alike_labels, percentages, warn_of
@@ -178,20 +178,6 @@ class PairedComparisons(Judged):
         order = () if self.forward is None else (("order", "first option recorded"),)
         described = () if self.covariates is None else (("covariates", self.covariates.names),)
         return ("options", self.labels), ("components", str(len(self.components()))), *order, *people, *described
-
-    def _outcomes_given(self, has_ties: bool) -> OutcomesGiven | None:
-        cells = self.cells
-        given = cells.answers
-        if given is None:
-            return None
-        n_outcomes = 3 if has_ties else 2
-        first = n_outcomes * given.pair.astype(np.int64)
-        counts = [(first, given.wins), (first + n_outcomes - 1, given.losses)]
-        if has_ties:
-            counts.append((first + 1, given.tied))
-        outcome = np.concatenate([outcome for outcome, _ in counts])
-        times = np.concatenate([times for _, times in counts])
-        return OutcomesGiven(np.tile(given.respondent, len(counts)), outcome, times, n_outcomes * len(cells.pair))
 
     def _facts(self) -> Facts:
         n, counts = self.n_options, self.wins + self.losses + self.tied

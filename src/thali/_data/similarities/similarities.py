@@ -17,7 +17,7 @@ from ..checks import refuse_extremes
 from ..columns import as_frame
 from ..connectivity import connected, parted
 from ..facts import MAX_LISTED, share_of_pairs, value_range
-from ..judged import Judged, OutcomesGiven
+from ..judged import Judged
 from ..kinds import SIMILARITIES
 from ..people import column_facts
 from ..suspicious import unusual_similarities
@@ -429,13 +429,6 @@ class Similarities(Judged):
 
     def _details(self) -> Facts:
         return (("objects", self.labels), *column_facts(self.people))
-
-    def _outcomes_given(self, has_ties: bool) -> OutcomesGiven | None:
-        judged = self.answers
-        if judged is None:
-            return None
-        n = len(judged.values)  # every judgement is an outcome
-        return OutcomesGiven(judged.respondent, np.arange(n), np.ones(n), n)
 
     def _facts(self) -> Facts:
         known = () if self.sigma is None else (("Standard deviation supplied with the data", number(self.sigma)),)

@@ -14,7 +14,7 @@ from ..answers import ChosenPlaces, Who, all_who, who_answered
 from ..columns import answered_rows, as_frame
 from ..connectivity import connected, parted
 from ..facts import MAX_LISTED, share_of_pairs, value_range
-from ..judged import AnswerTally, Judged, OutcomesGiven
+from ..judged import AnswerTally, Judged
 from ..kinds import TRIPLETS
 from ..people import column_facts, people_by
 from .rows import (
@@ -437,10 +437,6 @@ class Triplets(Judged):
 
     def _details(self) -> Facts:
         return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
-
-    def _outcomes_given(self, has_ties: bool) -> OutcomesGiven | None:
-        given = self.answers
-        return None if given is None else OutcomesGiven(given.respondent, given.place, given.times, len(self.counts))
 
     def _facts(self) -> Facts:
         pairs = len(np.unique(self.first * self.n_options + self.second))
