@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import BEST_WORST, CHOICES, PAIRS, TRIPLETS
+from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
 from thali._inference.seeds import streams
+from thali._late import load
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import DataError
@@ -23,14 +24,12 @@ from ..draws.counts import outcomes
 from ..draws.covariates import Lift, cells_of
 from ..draws.probabilities import probability_draws
 from ..draws.tree import MAX_PAIRS
-from ..draws.triplets import answered, probabilities_of_draws
 from ..likelihoods.best_worst import NAMED, answer_probabilities, by_option, possible_answers, rule_of
 from ..likelihoods.set_draws import set_probability_draws
 from .check import (
     ANSWER,
     CHECKED,
     MEMBER,
-    MOST_SIMILAR,
     PAIR,
     TIED,
     blocks,
@@ -40,6 +39,7 @@ from .check import (
     spaced_draws,
 )
 from .kinds_of_people import aligned_members, answers_to_pairs, as_groups
+from .registry import QUESTIONS
 
 if TYPE_CHECKING:
     import pandas
@@ -107,6 +107,8 @@ class AlikeRespondents(NamedTuple):
 def questions_of(posterior: Posterior, ties: bool = True) -> Questions:
     """Return what was asked; without `ties` only which option was chosen."""
     kind = posterior.kind_of_one
+    if kind in QUESTIONS:
+        return load(QUESTIONS[kind])(posterior)
     return _comparisons(posterior, ties) if kind == PAIRS else _OF_SETS[kind](posterior)
 
 
@@ -160,7 +162,7 @@ def _choices(posterior: Posterior) -> Questions:
 
     def probabilities(posterior: Posterior, draws: np.ndarray) -> Probabilities:
         columns = columns_of(posterior).take(draws)
-        return lambda some: set_probability_draws(columns, *_of_some(start, some, members), lapse=lapse)
+        return lambda some: set_probability_draws(columns, *part_of_sets(start, some, members), lapse=lapse)
 
     return Questions(
         start=start,
@@ -185,7 +187,7 @@ def _best_and_worst(posterior: Posterior) -> Questions:
 
     def probabilities(posterior: Posterior, draws: np.ndarray) -> Probabilities:
         weights, rule = columns_of(posterior).unique_weights[draws], rule_of(posterior)
-        return lambda some: answer_probabilities(weights, *_of_some(start, some, members), lapse=lapse, rule=rule)
+        return lambda some: answer_probabilities(weights, *part_of_sets(start, some, members), lapse=lapse, rule=rule)
 
     return Questions(
         start=answers.start,
@@ -201,40 +203,7 @@ def _best_and_worst(posterior: Posterior) -> Questions:
     )
 
 
-def _triplets(posterior: Posterior) -> Questions:
-    """A question a set of pairs, of which one is named; a row counts how often a pair was, of all sets that hold it."""
-    from scipy.sparse import csr_array
-
-    data, labels = answered(posterior), np.array(posterior.labels)
-    keys, pair = np.unique(data.first * data.n_options + data.second, return_inverse=True)
-
-    def probabilities(posterior: Posterior, draws: np.ndarray) -> Probabilities:
-        columns, link, lapse = columns_of(posterior).take(draws), posterior.link, posterior.lapse
-        constant = None if posterior.constant is None else posterior.constant[draws]
-
-        def of_questions(some: slice) -> np.ndarray:
-            start, first, second = _of_some(data.start, some, data.first, data.second)
-            p = probabilities_of_draws(columns, constant, start, first, second, link, lapse)
-            return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
-
-        return of_questions
-
-    sides = {"a": labels[keys // data.n_options], "b": labels[keys % data.n_options]}
-    return Questions(
-        start=data.start,
-        counts=data.counts,
-        times=np.add.reduceat(data.counts, data.start[:-1]),
-        rows=csr_array((np.ones(len(pair)), (pair, np.arange(len(pair)))), shape=(len(keys), len(pair))),
-        is_shown=np.ones(len(keys), bool),
-        names=sides | {"sets": np.bincount(pair)},
-        group=np.array([0, data.n_sets]),
-        group_row=np.array([0, len(keys)]),
-        kind_of_row=MOST_SIMILAR,
-        probabilities=probabilities,
-    )
-
-
-_OF_SETS = {CHOICES: _choices, BEST_WORST: _best_and_worst, TRIPLETS: _triplets}
+_OF_SETS = {CHOICES: _choices, BEST_WORST: _best_and_worst}
 
 
 def _sets_in(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray, float]:
@@ -242,7 +211,7 @@ def _sets_in(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray, 
     return posterior.set_start, posterior.fixed["member"].values, np.array(posterior.labels), posterior.lapse
 
 
-def _of_some(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
+def part_of_sets(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
     """Return where some sets begin, counted from the first of them, and what stands at their places."""
     own = start[some.start : some.stop + 1]
     return own - own[0], *(each[own[0] : own[-1]] for each in places)

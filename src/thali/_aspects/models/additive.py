@@ -30,7 +30,7 @@ from thali._posterior.dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
-from ..answers.kind import of_similarities
+from ..answers.kind import of_only
 from ..dependence import dependence_of_chains
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
@@ -41,11 +41,10 @@ from ..populations.populations import population_of
 from ..priors.feature_argument import prior_of
 from ..samplers.chains import FeatureChain
 from ..samplers.task import build_task
-from ..spec import ADDITIVE
+from ..spec import ADDITIVE, OPEN
 from ..state import COLUMNS
 from .additive_answers import AdditiveAnswers
 from .engines import BY_CHAINS
-from .open import LatentFeatureModel
 from .people_answers import PeopleAnswers
 from .point import ANNEALING, feature_scores
 
@@ -323,7 +322,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     """
 
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": BY_CHAINS, "map": ANNEALING}
-    _matrix: ClassVar[str] = "Similarities"
+    _matrix: ClassVar[str] = SIMILARITIES
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.additive"
 
     sigma_scores_: "pandas.Series"
@@ -483,8 +482,8 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
             return Setting("people", ADJUSTED)
         return None if data.kind in OF_GROUPS else Setting("method", "map")
 
-    def _held_to(self, data: Any) -> LatentFeatureModel:
-        return LatentFeatureModel(**self._parts(data))._held_to(data)
+    def _held_to(self, data: Any) -> Any:
+        return OPEN.load()(**self._parts(data))._held_to(data)
 
     def _tree(self) -> Tree | None:
         return self._features if isinstance(self._features, Tree) else None
@@ -522,7 +521,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         from ..draws.columns import columns_of
 
         one_of("kind", kind, KINDS)
-        posterior = of_similarities(self._view, "estimate")
+        posterior = of_only(SIMILARITIES, self._view, "estimate")
 
         def make() -> "Estimate":
             data = measured_similarities(posterior)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
+from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._inference.chains import Run
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
@@ -32,6 +33,7 @@ from ..likelihoods.elimination import Elimination, as_choices
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
+from ..populations.kinds import UnknownKinds
 from ..populations.one import Population
 from ..populations.populations import population_of
 from ..priors.feature_argument import names_of, prior_of
@@ -173,7 +175,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
     """
 
-    _matrix: ClassVar[str] = "PairedComparisons"
+    _matrix: ClassVar[str] = PAIRS
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.elimination"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {
         "mcmc": BY_CHAINS,
@@ -225,6 +227,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
+        if isinstance(self.people, LatentClasses):
+            return UnknownKinds(self.people)
         return population_of(data, self.people)
 
     def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:

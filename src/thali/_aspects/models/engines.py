@@ -98,9 +98,7 @@ class ByChains(Chains):
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        from ..answers.predict import predicted_left_out
-
-        return predicted_left_out(model._view, part)
+        return model._data_answers.left_out(part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, of whom nothing else is known."""
