@@ -70,4 +70,4 @@ def test_what_cannot_be_compared():
     with pytest.raises(ArgumentError, match="`leave_out` must be"):
         th.compare({"it": th.AdditiveClustering()}, DATA, leave_out="pair")
     with pytest.raises(DataError, match="fractional weights"):
-        th.compare({"it": th.AdditiveClustering()}, DATA.with_counts(DATA.counts / 2))
+        th.compare({"it": th.AdditiveClustering()}, DATA.with_answers(DATA.counts / 2))

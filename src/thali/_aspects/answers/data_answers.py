@@ -7,19 +7,23 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thali._data.groups import GroupedData
+from thali._data.questions import AnswerProbabilities, Questions
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import ONE, Posterior
 from thali.errors import Setting
 
 from . import quantities
+from .check import spaced_draws
 from .features import add_convergence, features_table
 from .groups import group_check_table, group_features_table
-from .kind import not_of_choices, of_known_data
+from .kind import not_of_choices
 from .matched_features import Matched, matched_features, matched_table
 from .quantities import Quantities
-from .questions import check_table, predicted_table
+from .questions import AlikeRespondents, check_answers, predict_answers, refuse_weights
 from .registry import answers_of
 from .stored_layout import APPROXIMATE, TEMPERED_LATER
 
@@ -79,11 +83,26 @@ class DataAnswers:
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         """What was observed against replicates of the model."""
-        return check_table(self.posterior, random_seed, ci)
+        data, ties = self.data(), self.posterior.has_ties
+        asked = data.questions(ties)
+        refuse_weights(asked)
+        draws = spaced_draws(self.posterior.n_draws, len(asked.counts))
+        return check_answers(asked, self.respondents(data, asked, draws, ties), len(draws), random_seed, ci)
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The proportions that were observed, and what the model says of them."""
-        return predicted_table(self.posterior, ci)
+        data, draws = self.data(), np.arange(self.posterior.n_draws)
+        asked = data.questions(False)
+        return predict_answers(asked, self.respondents(data, asked, draws, False), len(draws), ci)
+
+    def respondents(self, data: Any, asked: Questions, draws: np.ndarray, ties: bool) -> list[AlikeRespondents]:
+        """Those who answered, by some draws, as respondents who are alike."""
+        probabilities = self.answer_probabilities(data, draws, ties)
+        return [AlikeRespondents(probabilities, lambda some: asked.times[some, None])]
+
+    def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
+        """The probabilities of the answers to questions of these data, by some draws."""
+        raise NotImplementedError
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         """The probabilities of what is chosen out of sets, and their errors if asked for."""
@@ -118,7 +137,7 @@ class OwnDataResults(DataAnswers):
     """Data of a likelihood of the user's own."""
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        return check_table(of_known_data(self.posterior, "check"), random_seed, ci)  # which refuses them
+        raise not_of_choices(self.posterior, "check")
 
     def _own_quantities(self) -> Quantities:
         return quantities.of_own(self.posterior)

@@ -5,7 +5,6 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
 from thali._inference.numerics.ranks import average_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
@@ -16,7 +15,6 @@ from ..draws.covariates import parameter
 from ..draws.probabilities import probability_draws
 from ..draws.tree import pair_index
 from .features import features_table, presence_of
-from .kinds_of_people import of_kinds
 from .options import shares_of, utility_draws
 from .population import quantities_of_population
 
@@ -158,12 +156,3 @@ def tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
         f" (now {temperatures} temperatures) and ",
     )
     return Advice(stuck=stuck, longer_if_stuck=True)
-
-
-_OF_NEW = {PAIRS: of_pairs, CHOICES: of_offered, BEST_WORST: of_every_pair}
-
-
-def of_people(posterior: Posterior) -> Quantities:
-    """Those of kinds of people, and those of a new person up to 60 options."""
-    few = posterior.n_options <= MAX_OPTIONS
-    return of_kinds(posterior) | (_OF_NEW[posterior.kind_of_one](posterior) if few else {})

@@ -22,7 +22,7 @@ RESULTS = {
     (CHOICES, GROUPS): _GROUP,
     (CHOICES, PEOPLE): _CHOOSER,
     (CHOICES, KINDS): _CLASS,
-    (BEST_WORST, ONE): _SET,
+    (BEST_WORST, ONE): f"{_ANSWERS}.choice_results:BestWorstResults",
     (BEST_WORST, GROUPS): _GROUP,
     (BEST_WORST, PEOPLE): _CHOOSER,
     (BEST_WORST, KINDS): _CLASS,
@@ -34,9 +34,6 @@ RESULTS = {
     (TRIPLETS, PEOPLE): _PERSON,
     (OWN, ONE): f"{_ANSWERS}.data_answers:OwnDataResults",
 }
-
-# Questions of a posterior that are not about options: functions (posterior) -> Questions.
-QUESTIONS = {TRIPLETS: f"{_ANSWERS}.triplets:pair_questions"}
 
 
 def answers_of(posterior: Posterior, population: str = "") -> "DataAnswers":

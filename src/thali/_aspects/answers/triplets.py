@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._data.kinds import TRIPLETS
+from thali._data.questions import AnswerProbabilities, places_in
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
 from thali._inference.numerics.ranks import average_ranks
@@ -25,7 +26,6 @@ from ..draws.triplets import (
     shared_draws,
     triplet_blocks,
 )
-from .check import MOST_SIMILAR
 from .kind import of_only
 from .next_question import (
     EVERYTHING,
@@ -38,7 +38,6 @@ from .next_question import (
     subsets_of,
 )
 from .quantities import Quantities, of_presence
-from .questions import Probabilities, Questions, part_of_sets
 from .similarities import ObjectResults
 
 if TYPE_CHECKING:
@@ -72,38 +71,16 @@ class TripletResults(ObjectResults):
     def data(self) -> Any:
         return answered(self.posterior)
 
-
-def pair_questions(posterior: Posterior) -> Questions:
-    """A question a set of pairs, of which one is named; a row counts how often a pair was, of all sets that hold it."""
-    from scipy.sparse import csr_array
-
-    data, labels = answered(posterior), np.array(posterior.labels)
-    keys, pair = np.unique(data.first * data.n_options + data.second, return_inverse=True)
-
-    def probabilities(posterior: Posterior, draws: np.ndarray) -> Probabilities:
-        columns, link, lapse = columns_of(posterior).take(draws), posterior.link, posterior.lapse
-        constant = None if posterior.constant is None else posterior.constant[draws]
+    def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
+        columns, link, lapse = columns_of(self.posterior).take(draws), self.posterior.link, self.posterior.lapse
+        constant = None if self.posterior.constant is None else self.posterior.constant[draws]
 
         def of_questions(some: slice) -> np.ndarray:
-            start, first, second = part_of_sets(data.start, some, data.first, data.second)
+            start, first, second = places_in(data.start, some, data.first, data.second)
             p = probabilities_of_draws(columns, constant, start, first, second, link, lapse)
             return p / np.repeat(np.add.reduceat(p, start[:-1], axis=1), np.diff(start), axis=1)
 
         return of_questions
-
-    sides = {"a": labels[keys // data.n_options], "b": labels[keys % data.n_options]}
-    return Questions(
-        start=data.start,
-        counts=data.counts,
-        times=np.add.reduceat(data.counts, data.start[:-1]),
-        rows=csr_array((np.ones(len(pair)), (pair, np.arange(len(pair)))), shape=(len(keys), len(pair))),
-        is_shown=np.ones(len(keys), bool),
-        names=sides | {"sets": np.bincount(pair)},
-        group=np.array([0, data.n_sets]),
-        group_row=np.array([0, len(keys)]),
-        kind_of_row=MOST_SIMILAR,
-        probabilities=probabilities,
-    )
 
 
 # The most similar pair of any set, and how similar the pairs are ------------------------------------------------------

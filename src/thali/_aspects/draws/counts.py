@@ -1,13 +1,8 @@
 """Counts of outcomes: binomial and multinomial distributions and their coefficients, natural logarithms; ties."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from thali._data.choices import Choices
-    from thali._data.judged import AnswerTally
-    from thali._data.triplets import Triplets
 
 
 def log_coefficient(wins: Any, losses: Any) -> Any:
@@ -50,11 +45,3 @@ def log_multinomial(wins: Any, tied: Any, losses: Any, probabilities: np.ndarray
 
     counts = np.stack(np.broadcast_arrays(wins, tied, losses), axis=-1)
     return log_outcome_coefficient(wins, tied, losses) + xlogy(counts, probabilities).sum(axis=-1)
-
-
-def log_coefficients(data: "Choices | Triplets | AnswerTally") -> np.ndarray:
-    """The logarithm of the multinomial coefficient of each set."""
-    from scipy.special import gammaln
-
-    first = data.start[:-1]
-    return gammaln(np.add.reduceat(data.counts, first) + 1.0) - np.add.reduceat(gammaln(data.counts + 1.0), first)

@@ -227,10 +227,16 @@ class Additive:
         return found
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
-        """Similarities of the same pairs, drawn at one draw's features and parameters."""
-        from .new_data import new_similarities
+        """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
+        from ..draws.similarities import similarity_draws
+        from .new_data import NewData
 
-        return new_similarities(columns, data, parameters["constant"], parameters["sigma"], rng)
+        fitted = similarity_draws(columns, parameters["constant"], data.first, data.second)[0]
+        noise = rng.standard_normal(fitted.size)
+        deviations = parameters["sigma"] / np.sqrt(data.judgements)
+        values = fitted + deviations * noise
+        found = -0.5 * float(noise @ noise) - float(np.log(deviations * np.sqrt(2.0 * np.pi)).sum())
+        return NewData(data.with_values(values), {"similarity": values}, found)
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""

@@ -6,14 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._data.answers import first_answers, possible_answers
+
 from ..likelihoods.answer_slopes import OF_ANSWER
-from ..likelihoods.best_worst import (
-    RANKING,
-    above_zero,
-    answer_probabilities,
-    first_answers,
-    possible_answers,
-)
+from ..likelihoods.best_worst import RANKING, above_zero, answer_probabilities
 from .respondent_scores import LogWeightDerivatives, expected_answers
 
 # The log-likelihood of weights given choices from sets of any size, where every option has one aspect, its own ------

@@ -15,9 +15,10 @@ from ..answers import Answers
 from ..columns import square_cells
 from ..connectivity import connected, disconnected
 from ..facts import MAX_LISTED, component_facts, named_facts, respondent_facts, share_of_pairs, value_range
-from ..judged import AnswerTally, Judged
+from ..judged import Judged
 from ..kinds import PAIRS
 from ..people import column_facts
+from ..questions import Questions
 from ..suspicious import alike_labels, percentages, warn_of
 from . import parts, tables
 from .covariates import CovariateCells, PairCovariates
@@ -271,12 +272,15 @@ class PairedComparisons(Judged):
         self.refuse_dates()
         return parts.cells_of(self)
 
-    @property
-    def tally(self) -> AnswerTally:
-        """How often each option of each cell was chosen, and neither if there are ties at all."""
-        cells = self.cells
-        counts = np.stack([cells.wins, cells.losses, *([cells.tied] if self.n_ties else [])], axis=1)
-        return AnswerTally(counts.shape[1] * np.arange(len(counts) + 1), counts.ravel())
+    def questions(self, ties: bool | None = None) -> Questions:
+        """Return a question for each cell: the first option, neither if `ties` (None: if there are any), the second."""
+        ties = self.n_ties > 0 if ties is None else ties
+        return parts.questions_of(self, ("wins", "tied", "losses") if ties else ("wins", "losses"))
+
+    def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
+        """Return the same questions with other counts of their answers, given by nobody in particular."""
+        wins, *tied, losses = counts.reshape(len(self.cells.pair), -1).T
+        return self.with_cell_counts(wins, losses, *tied)
 
     def to_comparisons(self) -> "PairedComparisons":
         """The comparisons themselves."""
