@@ -267,7 +267,7 @@ RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
     "What a value means in the column --chosen or --result, or in columns of pairs. Repeat the option for several"
-    " values; other values are recognised.",
+    " values; other words are recognised.",
     PAIRS,
     DATA,
     default="recognised",
