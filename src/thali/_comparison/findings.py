@@ -32,8 +32,8 @@ ENGLISH = {
     "evidence.prior": "Prior probabilities of the models: {prior}.",
     "evidence.title": "Evidence and posterior probability of each model",
     "evidence.legend": "log evidence: natural logarithm of the probability of the data, all parameters integrated out;"
-    " probability: posterior probability of the model; log BF of best: log Bayes factor of the best model against this"
-    " one.",
+    " probability: posterior probability of the model; log BF of best: log Bayes factor of the best model against the"
+    " model in the row.",
     "evidence.priors": "Evidence under other priors",
     "temperatures": "Mean log-likelihood along the path from the prior to the posterior, from which the evidence was"
     " computed.",

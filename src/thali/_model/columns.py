@@ -89,7 +89,7 @@ COLUMNS = {
     "log_score": Column(unit="nats", error="log_score_se"),
     "log_loss": Column(unit="nats", error="log_loss_se"),
     "hit_rate": Column("hits", "share", "hit_rate_se"),
-    "accuracy": Column("right", "share", "accuracy_se"),
+    "accuracy": Column("accuracy", "share", "accuracy_se"),
     "brier": Column("Brier"),
     "squared_error": Column("sq. error"),
     "difference": Column("to best", "as the score", "difference_se"),

@@ -267,7 +267,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         if self._coincide():
             yield EstimateWarning(
-                f"The choices do not support {self.n_classes_} classes: some are identical or empty. Reduce ",
+                f"The choices do not support {self.n_classes_} classes: some classes are identical or empty. Reduce ",
                 Argument("classes"),
                 ".",
             )
