@@ -126,7 +126,7 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """The evidence of each model, and their probabilities."""
     found = evidence_sentences(table)
-    columns = ("log_evidence", "standard_error", "probability", "log_bayes_factor", "log_bayes_factor_se")
+    columns = ("log_evidence", "std_error", "probability", "log_bayes_factor", "log_bayes_factor_se")
     return Finding(
         found[0],
         title=ENGLISH["evidence.title"],
@@ -143,7 +143,7 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     if "sensitivity" not in table.attrs:
         return None
     found = table.attrs["sensitivity"]
-    columns = [each for each in ("log_evidence", "standard_error", "probability", "log_bayes_factor") if each in found]
+    columns = [each for each in ("log_evidence", "std_error", "probability", "log_bayes_factor") if each in found]
     return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns])
 
 

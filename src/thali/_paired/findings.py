@@ -239,8 +239,8 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
     if moved.max() > 0:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
         sentence += (
-            f" Without controlling for {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would rank"
-            f" {row['rank_without']:.0f} instead of {row['rank']:.0f}."
+            f" Without controlling for {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would"
+            f" rank {row['rank_without']:.0f} instead of {row['rank']:.0f}."
         )
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 

@@ -28,8 +28,8 @@ def read_codes(path: Path) -> Codes:
     with in_file(str(path)):
         if frame.shape[1] != 3:
             raise DataError(
-                f"A table of codes needs three columns: an attribute, a code and its label or price; this table has"
-                " {frame.shape[1]}."
+                "A table of codes needs three columns: an attribute, a code and its label or price; this table has"
+                f" {frame.shape[1]}."
             )
         found: Codes = {}
         for row, cells in enumerate(frame.itertuples(index=False), start=1):

@@ -44,8 +44,8 @@ def read_labels(path: Path) -> dict[str, str]:
     with in_file(str(path)):
         if frame.shape[1] != 2:
             raise DataError(
-                f"A table of labels needs two columns: the name in the data and the label to show; this table has"
-                " {frame.shape[1]}."
+                "A table of labels needs two columns: the name in the data and the label to show; this table has"
+                f" {frame.shape[1]}."
             )
         names, labels = ([as_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
         for what, column in (("names", names), ("labels", labels)):

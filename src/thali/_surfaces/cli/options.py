@@ -102,8 +102,8 @@ LEADERBOARD = (
     ),
     PEOPLE.but(
         help="How respondents differ. independent: not at all (all votes are independent); adjusted: independent, but"
-        " with intervals that allow for repeated votes of a respondent; individuals (with --method mcmc): each respondent"
-        " has worths that vary around common worths.",
+        " with intervals that allow for repeated votes of a respondent; individuals (with --method mcmc): each"
+        " respondent has worths that vary around common worths.",
         default="adjusted; independent with --method mcmc, where the convergence check warns",
         metavar="",
         words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},
