@@ -159,7 +159,7 @@ class Choices(Judged):
     ...                       "choice": [1, 0, 0, 0, 1]})
     >>> data = Choices(frame)
     >>> data
-    Choices(3 options, 2 sets of 2 to 3, 2 choices)
+    Choices(3 options, 2 sets of 2 to 3 options, 2 choices)
     >>> data.sets
     [('tea', 'milk'), ('tea', 'coffee', 'milk')]
     """

@@ -339,9 +339,8 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
             " offered; correct the row, or remove the task."
         )
     note(
-        f"{available!r} marks the alternatives that were offered; dropped {plural(int((~offered).sum()), 'row')} of"
-        " other"
-        " alternatives"
+        f"{available!r} marks the alternatives that were offered: {plural(int((~offered).sum()), 'row')} of other"
+        " alternatives dropped"
     )
     return frame.loc[offered].drop(columns=[*numbering, available])
 

@@ -451,7 +451,7 @@ def listed_pairs(
     names, i, j, _ = encode(first, second, np.zeros(len(frame)), labels, place)
     read = (i != j) & (counts > 0) & ~np.isnan(values)
     if not read.all():
-        note(f"dropped {plural(int((~read).sum()), 'row')} without a similarity of two objects")
+        note(f"{plural(int((~read).sum()), 'row')} without a similarity of two objects dropped")
     i, j, values, counts = i[read], j[read], values[read], counts[read]
     who = who_answered(frame, columns.who, columns)
     if who is None:
