@@ -470,3 +470,9 @@ DIGITS = "1" * 5000  # more than Python makes a number of
 def test_a_number_of_thousands_of_digits_ends_in_a_sentence(text):
     with pytest.raises(DataError):
         recognise(table(text))
+
+
+def test_an_alternative_without_a_label_ends_in_a_sentence():
+    text = "id,task,alt,fee,choice\n1,1,1,1,1\n1,1,,2,0\n1,2,1,3,0\n1,2,2,1,1\n"
+    with refused(DataError, "row 3", "'alt'"):
+        made(text)

@@ -43,6 +43,13 @@ def test_objects_i_and_j_with_a_number_are_asked_about(objects, measure):
             assert set(error.value.found) == {SIMILARITIES, PAIRS}
 
 
+@pytest.mark.parametrize("measure", ["distance", "dissimilarity", "corr", "value", "r"])
+def test_distances_that_are_ranks_in_order_are_asked_about(measure):
+    rows = "Oslo,Bern,1/Oslo,Rome,2/Oslo,Bonn,3/Bern,Rome,4/Bern,Bonn,5/Rome,Bonn,6"
+    with refused(RecognitionError, "'i'", "'j'", measure):
+        taken(listed(f"i,j,{measure}", rows))
+
+
 @pytest.mark.parametrize("measure", ["distance", "value", "Kilometres", "d"])
 @pytest.mark.parametrize("objects", ["i,j", "item1,item2", "a,b", "row,column"])
 @pytest.mark.parametrize("kinds", [(), OF_SIMILARITIES])

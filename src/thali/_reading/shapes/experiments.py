@@ -118,7 +118,7 @@ def numbers_places(table: RawTable) -> bool:
         return False
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
     known = {value: as_label(value) for value in table.frame[name].unique()}
-    labels = table.frame[name].map(known.get)
+    labels = table.frame[name].map(known.get).fillna("")
     real = ~labels.map(plain).isin(NO_CHOICE)
     numbers = set(labels[real])
     if numbers != {str(k + 1) for k in range(len(numbers))}:
