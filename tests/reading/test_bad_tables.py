@@ -227,12 +227,12 @@ REFUSED = [
     (
         "ranks.csv",
         "tea,milk,water\n0,1,2\n1,0,2\n2,1,0\n0,2,1\n",
-        ("one rank 0",),
+        ("a rank 0",),
     ),
     (
         "ranks.csv",
         "subject,item,rank\n1,tea,0\n1,milk,1\n2,tea,1\n2,milk,0\n",
-        ("one rank 0",),
+        ("a rank 0",),
     ),
     (
         "trials.csv",

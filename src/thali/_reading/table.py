@@ -301,8 +301,8 @@ def cho_cells(content: bytes) -> TextTable:
             extra, attributes, tasks, none = [int(next(take)[1]) for _ in range(4)]
             if width not in (None, (extra, attributes)):
                 raise DataError(
-                    f"Line {line} starts a respondent whose numbers of variables and attributes differ from those"
-                    " before."
+                    f"Line {line} starts a respondent whose numbers of variables and attributes differ from earlier"
+                    " respondents."
                 )
             if none == _DUAL:
                 raise DataError(
