@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     import pandas
 
 _TEMPERED_LATER = (
-    " Without tempering the chains stayed in different families of features, so they were restarted with tempering."
+    " Without tempering the chains stayed in different sets of features, so they were restarted with tempering."
 )
 _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 

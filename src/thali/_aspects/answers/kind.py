@@ -33,7 +33,7 @@ def not_of_choices(posterior: Posterior, what: str) -> ArgumentError:
     """The error of what only choices of one group have."""
     of_known_data(posterior, what)
     return ArgumentError(
-        f"{what} requires a model fitted to choices; this one was fitted to {posterior.data_kind}. Use features(),"
+        f"{what} requires a model fitted to choices; this model was fitted to {posterior.data_kind}. Use features(),"
         " and posterior_['posterior']['similarity'] for predictions."
     )
 
@@ -41,5 +41,5 @@ def not_of_choices(posterior: Posterior, what: str) -> ArgumentError:
 def of_only(kind: str, posterior: Posterior, what: str) -> Posterior:
     """The posterior; an ArgumentError names what was asked for if it is not of one group and this kind of data."""
     if (found := of_known_data(posterior, what).data_kind) != kind:
-        raise ArgumentError(f"{what} requires a model fitted to {kind}; this one was fitted to {found}.")
+        raise ArgumentError(f"{what} requires a model fitted to {kind}; this model was fitted to {found}.")
     return posterior

@@ -443,7 +443,7 @@ class Triplets(Judged):
         pairs = len(np.unique(self.first * self.n_options + self.second))
         return (
             ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
-            ("Sets", f"{self.n_sets:,}, of {value_range(self.sizes)} pairs"),
+            ("Sets", f"{self.n_sets:,}, each with {value_range(self.sizes)} pairs"),
             ("Answers", f"{self.n_answers:,}"),
             ("Answers per set", value_range(np.add.reduceat(self.counts, self.start[:-1]))),
             ("Pairs shown in a set", share_of_pairs(pairs, self.n_options)),
