@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
-from thali._posterior.view import ONE, Posterior
+from thali._posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.covariates import cells_of

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.groups import GroupedData
+from thali._data.kinds import ONE
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
-from thali._posterior.view import ONE, Posterior
+from thali._posterior.view import Posterior
 from thali.errors import Setting
 
 from . import quantities

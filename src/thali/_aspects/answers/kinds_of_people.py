@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import GROUPED, PAIRS
+from thali._data.kinds import GROUPS, PAIRS
 from thali._posterior.interval import tails_of
 from thali._posterior.summary import mean_errors
-from thali._posterior.view import COVARIATE, Posterior, parted
+from thali._posterior.view import COVARIATE, POPULATION, Posterior, parted
 
 from ..draws.columns import columns_of
 from ..draws.counts import outcomes
@@ -72,14 +72,14 @@ def as_groups(posterior: Posterior) -> Posterior:
 
 def _data_of_members(posterior: Posterior, kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
     """The answers of the people of each kind, one kind after the other; and of sets the places of each."""
-    constant, of_one = posterior.fixed, posterior.kind_of_one
+    constant, of_one = posterior.fixed, posterior.data_kind
     kept, observed, counted = (_pairs_of if of_one == PAIRS else _sets_of)(posterior, kind, names)
-    scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds")]
+    scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds", POPULATION)]
     counted = counted.assign({name: constant[name] for name in scalars})
-    return kept, observed, counted.assign(kind=GROUPED[of_one])
+    return kept, observed, counted.assign({"kind": of_one, POPULATION: GROUPS})
 
 
-class OfPeople(NamedTuple):
+class RespondentCounts(NamedTuple):
     """How often everybody chose either option of a pair, or a cell, or neither; a row a person and cell."""
 
     respondent: np.ndarray
@@ -87,13 +87,13 @@ class OfPeople(NamedTuple):
     counts: np.ndarray  # (rows, outcomes): wins, ties, losses
 
 
-def answers_to_pairs(posterior: Posterior) -> OfPeople:
+def answers_to_pairs(posterior: Posterior) -> RespondentCounts:
     """What a posterior holds of everybody's answers to pairs."""
     constant, wins = posterior.fixed, posterior.observed["answers"].values
     ties = constant["answer_ties"].values if "answer_ties" in constant else np.zeros_like(wins)
     cell = constant["answer_cell" if posterior.covariates else "answer_pair"].values
     counts = np.stack([wins, ties, constant["answer_losses"].values], axis=1)
-    return OfPeople(constant["answer_respondent"].values, cell, counts)
+    return RespondentCounts(constant["answer_respondent"].values, cell, counts)
 
 
 def _pairs_of(posterior: Posterior, kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
