@@ -325,7 +325,7 @@ def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is(tmp_pa
     assert printed(table)[1:] == [["inside", "3.531", "0.222", "3.183 to 3.893", "0.0038", "3,368"], slope]
     assert " | ".join(slope[1:]) in on_a_page(table, tmp_path / "page.html")
     table = pd.DataFrame(
-        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "se", "z"]
+        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "std_error", "z"]
     )
     assert printed(table)[1:] == [
         ["inside", "2.655", "0.163", "16.281"],

@@ -47,7 +47,7 @@ def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
             " Choices.from_comparisons(comparisons)."
         )
     if not data.respondents or (data.respondent < 0).any():
-        raise DataError("The choices do not say which respondent made them; name the column of respondents.")
+        raise DataError("The choices do not identify respondents; name the column of respondents.")
     which, row = answers_among(data)
     chosen = data.times > 0
     entries = data.times[chosen], (row[chosen], data.respondent[chosen])
