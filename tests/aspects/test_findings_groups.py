@@ -121,7 +121,7 @@ def test_options_that_surely_rank_higher_in_one_group_are_named():
     assert "Some options rank higher" in sentence and " for b" not in sentence
     for option, more, less, p in (("a", "women", "men", women["a"]), ("c", "men", "women", men["c"])):
         shown = "> 0.99" if p > 0.99 else f"{p:.2f}"
-        assert f"{option} for {more} than for {less} (probability {shown})" in sentence
+        assert f"{option} ranks higher for {more} than for {less} (probability {shown})" in sentence
 
 
 @pytest.mark.long

@@ -310,7 +310,7 @@ def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is():
     assert readable(table).rows == printed
     assert readable(table, PAGE_MARKS).rows[1] == printed[1]
     table = pd.DataFrame(
-        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "se", "z"]
+        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "std_error", "z"]
     )
     assert readable(table).rows == [
         ["inside", "2.655", "0.163", "16.281"],

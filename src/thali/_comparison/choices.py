@@ -343,7 +343,7 @@ class ChoiceScorer(HitScorer):
     called: ClassVar[str] = "choices"
     legend: ClassVar[str] = (
         f"log score: mean log predicted probability of the choices, larger is better; {DIFFERENCE}; standard errors"
-        " are over {unit}s."
+        f" are computed over {unit}s."
     )
     a_unit: ClassVar[str] = "per choice"
 
@@ -435,7 +435,7 @@ class AnswerScorer(HitScorer):
     called: ClassVar[str] = "answers"
     legend: ClassVar[str] = (
         "log score: mean log predicted probability of the chosen pair, larger is better; hits: share of answers that"
-        f" name the most probable pair; {DIFFERENCE}; standard errors are over sets. BASE: guessing."
+        f" name the most probable pair; {DIFFERENCE}; standard errors are computed over sets. BASE: guessing."
     )
     a_unit: ClassVar[str] = "per answer"
 

@@ -80,7 +80,7 @@ def _(data: Choices) -> Facts:
     sizes = np.diff(data.start)
     return (
         ("Options", f"{data.n_options:,}: {listed(data.labels, _NAMED)}"),
-        ("Sets offered", f"{data.n_sets:,}, of {_range(sizes)} options"),
+        ("Sets offered", f"{data.n_sets:,}, each with {_range(sizes)} options"),
         ("Choices", f"{data.n_choices:,}"),
         *_parts(data.components()),
         *_people(data.respondents, data.people),
@@ -108,7 +108,7 @@ def _(data: Triplets) -> Facts:
     possible = data.n_options * (data.n_options - 1) // 2
     return (
         ("Objects", f"{data.n_options:,}: {listed(data.labels, _NAMED)}"),
-        ("Sets", f"{data.n_sets:,}, of {_range(data.sizes)} pairs"),
+        ("Sets", f"{data.n_sets:,}, each with {_range(data.sizes)} pairs"),
         ("Answers", f"{data.n_answers:,}"),
         ("Answers per set", _range(answers)),
         ("Pairs shown in a set", f"{pairs:,} of {possible:,} ({number(100 * pairs / possible)} %)"),

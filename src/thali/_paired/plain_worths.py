@@ -111,8 +111,9 @@ def as_likelihood(data: Judgements) -> Judgements:
 
     if isinstance(data, Choices) and data.worst is not None and (size := int(data.sizes.max())) > LARGEST:
         raise DataError(
-            f"Best and worst of {size} options were chosen, but a leaderboard sums over rankings of at most {LARGEST};"
-            " remove larger sets, or fit EliminationByAspects('unique', best_worst='reversed')."
+            f"Best and worst were chosen from {size} options, but a leaderboard sums over all rankings, which is"
+            f" limited to {LARGEST} options; remove larger sets, or fit EliminationByAspects('unique',"
+            " best_worst='reversed')."
         )
     return as_pairs(data, RANKING)
 

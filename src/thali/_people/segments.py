@@ -205,7 +205,7 @@ def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int,
     numbers = several_whole(name, number, 2)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} segments for only {plural(people, 'respondent')}; reduce ",
+            f"{max(numbers):,} segments are too many for {plural(people, 'respondent')}; reduce ",
             Argument(name),
             ".",
         )

@@ -172,8 +172,8 @@ def test_columns_have_their_errors(logit):
         return {name: each["error"] for name, each in columns.items() if each["error"]}
 
     assert errors("market_shares") == {"share": "share_se"}
-    assert errors("level_effects") == {"effect": "se"}
-    assert errors("attribute_importance") == {"range_share": "range_share_se", "importance": "se"}
+    assert errors("level_effects") == {"effect": "std_error"}
+    assert errors("attribute_importance") == {"range_share": "range_share_se", "importance": "std_error"}
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
 
 

@@ -97,7 +97,7 @@ def test_columns_may_be_named(run, refused):
     says(run("fit", "odd.csv", *wanted, *SHORT).err, "'drink'", "'choice'", "'when'")
     says(run("fit", "odd.csv", *wanted[:2], "--task", "when").err, "--alternative")
     nearest = (
-        "The closest is a long table of choices, but it lacks a column of alternatives; if such a"
+        "The closest layout is a long table of choices, but it lacks a column of alternatives; if such a"
         " column exists, name it with --alternative"
     )
     assert nearest in run("fit", "odd.csv").err

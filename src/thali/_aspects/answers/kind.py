@@ -26,7 +26,8 @@ def of_choices(posterior: Posterior, what: str) -> Posterior:
     """The posterior; an ArgumentError names what was asked for if it is not of choices."""
     if not of_known_data(posterior, what).facts.of_choices:
         raise ArgumentError(
-            f"{what} requires a model fitted to choices; this one was fitted to {posterior.data_kind}. Use features(),"
+            f"{what} requires a model fitted to choices; this model was fitted to {posterior.data_kind}. Use"
+            " features(),"
             " and posterior_['posterior']['similarity'] for predictions."
         )
     return posterior
@@ -45,5 +46,5 @@ def of_triplets(posterior: Posterior, what: str) -> Posterior:
 def _of(kind: str, posterior: Posterior, what: str) -> Posterior:
     """The posterior, if it is of one group and this kind of data."""
     if (found := of_known_data(posterior, what).data_kind) != kind:
-        raise ArgumentError(f"{what} requires a model fitted to {kind}; this one was fitted to {found}.")
+        raise ArgumentError(f"{what} requires a model fitted to {kind}; this model was fitted to {found}.")
     return posterior

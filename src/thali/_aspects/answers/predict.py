@@ -243,7 +243,7 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
 def _known(label: str, where: dict[str, int], who: str) -> None:
     """Refuse an object that the model does not know."""
     if label not in where:
-        raise ArgumentError(f"{who} {label!r}, which is not an object of the fit.{suggest(label, list(where))}")
+        raise ArgumentError(f"{who} {label!r}, which is not one of the fitted objects.{suggest(label, list(where))}")
 
 
 def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":

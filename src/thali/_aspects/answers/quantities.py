@@ -38,7 +38,7 @@ SHARED = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
 _TEMPERED_LATER = (
-    " Without tempering the chains stayed in different families of features, so they were restarted with tempering."
+    " Without tempering the chains stayed in different sets of features, so they were restarted with tempering."
 )
 _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 _FAMILIES = "the chains stay in different sets of features, so more draws will rarely help; refit with "

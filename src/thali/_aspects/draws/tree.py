@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
 MAX_PAIRS = 2_000
 _DESCRIPTIONS = {
-    "n_features": "features that at least one option has; the fixed unique ones are not counted",
+    "n_features": "features that at least one option has, without the fixed unique features",
     "alpha": "concentration of the prior over features",
     "log_likelihood": "full data set, natural logarithm, including constants such as binomial coefficients",
     "features": "1 if an option has a feature, else 0; padded with 0",

@@ -80,7 +80,7 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     """The number of latent aspects, where there may be any."""
     if of_options_alone(model):
         return None
-    what = "aspects besides unique ones" if model.unique else "latent aspects"
+    what = "aspects other than the unique ones" if model.unique else "latent aspects"
     return number_finding(model, model._view.n_features, "aspect", what, settings.ci)
 
 

@@ -127,7 +127,8 @@ class Additive:
             warn(
                 DataWarning(
                     Setting("sigma", sigma),
-                    f" is{judged} below {SMALL:g} standard deviations of the similarities ({spread:.3g}), so chains"
+                    f" is{judged} below {SMALL:g} times the standard deviation of the similarities ({spread:.3g}), so"
+                    " chains"
                     " mix very slowly; increase it, or set ",
                     Setting("sigma", LEARNED),
                     " to learn it.",

@@ -214,16 +214,17 @@ class Elimination:
         size, members = int(data.sizes[wide]), shorten(data.sets[wide])
         if self.shared:
             raise DataError(
-                f"Best and worst of {members} were chosen, but with shared aspects best-worst choices are limited to"
-                f" sets of three{'' if size > 3 else ', as rankings'}; set ",
+                f"Best and worst were chosen from {members}, but with shared aspects best-worst choices are limited to"
+                f" sets of three options{'' if size > 3 else ', modelled as rankings'}; set ",
                 Setting("aspects", "unique"),
-                *((f" for sets of {size}",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
+                *((f" for sets of {size} options",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
                 ".",
             )
         if self.best_worst == RANKING and size > LARGEST:
             raise DataError(
-                f"Best and worst of {members} were chosen ({size} options), but the sum over rankings is limited to"
-                f" {LARGEST}; set ",
+                f"Best and worst were chosen from {size} options ({members}), but the likelihood sums over all"
+                " rankings,"
+                f" which is limited to {LARGEST} options; set ",
                 Setting("best_worst", REVERSED),
                 ".",
             )

@@ -67,7 +67,7 @@ class MostSimilarPair:
 
     def __post_init__(self) -> None:
         one_of("link", self.link, LINKS)
-        share("lapse", self.lapse, "the probability of naming a pair at random")
+        share("lapse", self.lapse, "the probability of choosing a pair at random")
 
     @property
     def parameters(self) -> tuple[str, ...]:

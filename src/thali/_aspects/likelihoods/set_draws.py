@@ -24,7 +24,9 @@ def set_probability_draws(
     if not columns.n_features[draws].any():
         return luce_probabilities(columns.unique_weights[draws], start, members, lapse)
     if (largest := int(np.diff(start).max())) > LARGEST:
-        raise DataError(f"A set may have at most {LARGEST} options; the largest has {largest}. Remove some.")
+        raise DataError(
+            f"A set may have at most {LARGEST} options; the largest set has {largest}. Remove some options."
+        )
     part = np.arange(draws.start, draws.stop)
     sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
     state = empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))

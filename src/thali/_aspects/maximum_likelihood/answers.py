@@ -244,7 +244,7 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
 
     data = found.data
     if isinstance(data, Choices):
-        raise DataError("leave_one_out requires paired comparisons; use compare to leave out choices from sets.")
+        raise DataError("leave_one_out requires paired comparisons; to hold out choices from sets, use compare.")
     ties, cells = found.tie is not None, data.cells
     own = np.zeros((len(cells.pair), 0)) if data.covariates is None else data.covariates.values
     predicted, nll = np.empty((2, data.n_pairs))

@@ -55,7 +55,7 @@ def named_row(row: Mapping[Any, Any]) -> str:
     if "best" in row:
         return f"{row['best']} best and {row['worst']} worst of {row['offered']}"
     if "offered" in row:
-        return f"{row['alternative']} of {row['offered']}"
+        return f"{row['alternative']} chosen from {row['offered']}"
     a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[row.get("outcome", "a")]
 

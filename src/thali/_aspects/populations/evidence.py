@@ -137,7 +137,7 @@ def sensitivity_of(
     for name, changed in _changes(parts, ladders[0].task.model, data):
         other = run_ladders(task_of(changed, data, how), constant_of(changed["likelihood"], [data]), how)[0]
         rows[name] = other.value, other.standard_error
-    table = pd.DataFrame(rows, ["log_evidence", "standard_error"]).T.rename_axis("prior")
+    table = pd.DataFrame(rows, ["log_evidence", "std_error"]).T.rename_axis("prior")
     return table.assign(difference=table["log_evidence"] - found.value)
 
 

@@ -217,7 +217,8 @@ def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     if weights == COMMON and not groups.add_up:
         raise ArgumentError(
             Setting("people", Groups(COMMON)),
-            " requires counts; for similarities, fit their average (Similarities.from_respondents).",
+            " requires counts; for similarities, average the data of all groups with Similarities.from_respondents"
+            " and fit the average.",
         )
     return groups.pooled() if weights == COMMON else groups
 

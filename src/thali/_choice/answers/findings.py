@@ -122,7 +122,7 @@ def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
         "range_share_low",
         "range_share_high",
         "importance",
-        "se",
+        "std_error",
         "respondents_low",
         "respondents_high",
     ]
@@ -152,7 +152,7 @@ def level_effects(model: Any, settings: AnswerSettings) -> Finding:
     if settings.price is None and numbers and table["attribute"].nunique() > 1:
         notes.append(phrase(ENGLISH, "effects.no_price", setting=Setting("price", numbers[0])))
     shown = table.assign(level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)])
-    left_out = ["over", "se", *(() if marked else ("at_bound",))]
+    left_out = ["over", "std_error", *(() if marked else ("at_bound",))]
     return Finding(
         sentence,
         title=ENGLISH["effects.title"],
@@ -223,14 +223,16 @@ def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
     title = _pay_title(table, settings.price)
     figures = table[[name for name in ("wtp", "respondents_low", "respondents_high") if name in table]].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
-    shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
+    rows = [_turned(row) for row in table.to_dict("records")]
+    paid = table.assign(**{str(name): [row[name] for row in rows] for name in table})
+    shown = paid.assign(level=[paid_for(row) for row in rows])
     columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "respondents_low", "respondents_high"]
     return Finding(
         sentence,
         title=str(title),
         table=table,
         shown=shown[[each for each in columns if each in shown]],
-        picture=Picture("willingness_to_pay", str(title), (table,)),
+        picture=Picture("willingness_to_pay", str(title), (paid,)),
         notes=(*infinite, *table.attrs["notes"]),
         brief=Brief("Payment", table=_in_brief(_payments(table), table, "wtp", "wtp_low", "wtp_high"), order=2),
     )
@@ -268,11 +270,20 @@ def dearest(pay: "pandas.DataFrame") -> str:
     return str(phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high))
 
 
+_OPPOSITE = {
+    "wtp": "wtp",
+    "wtp_low": "wtp_high",
+    "wtp_high": "wtp_low",
+    "respondents_low": "respondents_high",
+    "respondents_high": "respondents_low",
+}
+
+
 def _turned(row: dict[str, Any]) -> dict[str, Any]:
     """A row of amounts in the direction in which people pay, where that is the other one."""
-    if row["wtp"] > 0 or not row["over"]:
+    if row["wtp"] >= 0 or not row["over"]:
         return row
-    amounts = {"wtp": -row["wtp"], "wtp_low": -row["wtp_high"], "wtp_high": -row["wtp_low"]}
+    amounts = {name: -row[opposite] for name, opposite in _OPPOSITE.items() if opposite in row}
     return row | amounts | {"level": row["over"], "over": row["level"]}
 
 

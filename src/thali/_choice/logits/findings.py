@@ -116,7 +116,7 @@ def attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Find
     return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
 
 
-@finding("attention_patterns", "Attendance patterns", FULL)
+@finding("attention_patterns", "Patterns of attribute attendance", FULL)
 def patterns(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """The parts of the respondents who attend to just these attributes."""
     return Finding(title=ENGLISH["attention.patterns"], table=model.attention(settings.ci).patterns)

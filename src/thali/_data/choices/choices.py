@@ -32,7 +32,8 @@ def rankings_of_answers(data: "Choices") -> RawOccasions:
     """The choices of which best and worst of two or three options consist: that of the best, and that of the rest."""
     if data.worst is None:
         raise DataError(
-            "These are choices of one option, not best-worst choices; use them without converting them to rankings."
+            "These are choices of a single option, not best-worst choices; use them unchanged, because only"
+            " best-worst choices can be converted to rankings."
         )
     if (largest := int(data.sizes.max())) > 3:
         raise DataError(
@@ -95,7 +96,7 @@ def example_of(data: "Choices") -> str:
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
     times, total = short_number(data.times[same].sum()), plural(short_number(total), "time")
-    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])} {times:,} of {total}"
+    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
 
 
 class Choices(Judged):
@@ -160,7 +161,7 @@ class Choices(Judged):
     ...                       "choice": [1, 0, 0, 0, 1]})
     >>> data = Choices(frame)
     >>> data
-    Choices(3 options, 2 sets of 2 to 3, 2 choices)
+    Choices(3 options, 2 sets of 2 to 3 options, 2 choices)
     >>> data.sets
     [('tea', 'milk'), ('tea', 'coffee', 'milk')]
     """
@@ -336,7 +337,7 @@ class Choices(Judged):
     def __str__(self) -> str:
         least, most = int(self.sizes.min()), int(self.sizes.max())
         sizes = f"{least}" if least == most else f"{least} to {most}"
-        parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes}"]
+        parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes} options"]
         parts.append(plural(self.n_choices, "choice" if self.worst is None else "best-worst choice"))
         if self.respondents:
             parts.append(plural(len(self.respondents), "respondent"))

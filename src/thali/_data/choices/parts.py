@@ -59,7 +59,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     >>> rows = {"task": [1, 1, 1, 2, 2], "item": ["tea", "milk", "beer", "tea", "milk"], "chosen": [1, 0, 0, 0, 1]}
     >>> frame = pd.DataFrame(rows | {"person": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
     >>> th.Choices(frame).by_group("sex")["f"]
-    Choices(3 options, 1 set of 3, 1 choice, 1 respondent)
+    Choices(3 options, 1 set of 3 options, 1 choice, 1 respondent)
     """
     _refuse_unknown(data)
     chose = _who_chose(data)
@@ -183,7 +183,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     >>> import thali as th
     >>> old = th.Choices.from_rankings([["tea", "milk", "water"]])
     >>> old.with_more(th.Choices.from_rankings([["beer", "tea", "milk"]]))
-    Choices(4 options, 4 sets of 2 to 3, 4 choices, 2 respondents)
+    Choices(4 options, 4 sets of 2 to 3 options, 4 choices, 2 respondents)
     """
     if (data.worst is None) != (more.worst is None):
         raise DataError("Some of these are best-worst choices and others single choices; read them separately.")

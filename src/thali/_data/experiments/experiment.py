@@ -36,8 +36,8 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.nda
     if (counts <= number).any():
         person = data.respondents[int((counts <= number).argmax())]
         raise DataError(
-            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would be left to fit when"
-            f" {number} are held out; hold out fewer."
+            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would be left to fit"
+            f" when {number} are held out; hold out fewer tasks."
         )
     held = np.zeros(data.n_tasks, dtype=bool)
     rng = None if random_seed is None else np.random.default_rng(root(random_seed))
@@ -561,7 +561,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         (['1', '1'], ['2', '2'])
         """
         if (tasks is None) == (respondents is None):
-            raise ArgumentError("Give either tasks= or respondents=, not both or neither.")
+            raise ArgumentError("Give exactly one of tasks= and respondents=.")
         if respondents is None:
             held = held_tasks(self, tasks, random_seed)
         else:

@@ -570,15 +570,20 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     if data.covariate_names != more.covariate_names:
         one, other = (shorten(part.covariate_names) or "none" for part in parts)
         raise DataError(
-            f"The comparisons have the covariates {one}, but the new ones have {other}; give both the same."
+            f"The comparisons have the covariates {one}, but the new comparisons have {other}; give both the same"
+            " covariates."
         )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
         raise DataError("Comparisons with option covariates cannot be merged; add these covariates afterwards.")
     if (data.dates is None) != (more.dates is None):
         have = ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
-        raise DataError(f"The comparisons {have[0]}, but the new ones {have[1]}; give both their column of dates.")
+        raise DataError(
+            f"The comparisons {have[0]}, but the new comparisons {have[1]}; name the column of dates for both."
+        )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
-        raise DataError("One of the two has dates and the other integer periods; use the same for both.")
+        raise DataError(
+            "One data set has dates and the other has integer periods; use dates or integer periods in both."
+        )
     return _put_together(parts, tuple(dict.fromkeys(label for part in parts for label in part.labels)))
 
 
@@ -668,8 +673,8 @@ def ties_unknown(ties: float, comparisons: float) -> DataError:
     """The error where data with ties meet a model or a test of choices alone."""
     are = "is a tie" if ties == 1 else "are ties"
     return DataError(
-        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but this requires choices; count ties as half a"
-        " choice for each option, ",
+        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here; count ties as half"
+        " a choice for each option, ",
         Message(InPython("data.without_ties('half')", "--ties half"), ", or drop them, "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )

@@ -534,7 +534,7 @@ def _warn_of_zeros(found: Measured) -> None:
     if found.zeros_not_read:
         warn(
             DataWarning(
-                f"Only the {found.layout} was read, because the other contains only zeros. If those were measured,"
-                " enter similarities on both sides of the diagonal."
+                f"Only the {found.layout} was read, because the other triangle contains only zeros. If the zeros were"
+                " measured, enter the similarities on both sides of the diagonal."
             )
         )
