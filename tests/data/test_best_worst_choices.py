@@ -53,9 +53,6 @@ def test_tables_copies_and_people():
     table = data.to_frame()
     assert list(table.columns) == ["choice_id", "alternative", "best", "worst", "count", "respondent"]
     again = th.Choices.from_best_worst(table, labels=data.labels)
-    assert (
-        again.with_rows(again.start, again.members, again.respondent, again.choice, again.times, again.worst) == again
-    )
     assert again.to_frame().equals(table) and pickle.loads(pickle.dumps(data)) == data
     counted = best_worst(ROWS, "abcd")
     assert th.Choices.from_best_worst(counted.to_frame(), labels="abcd") == counted

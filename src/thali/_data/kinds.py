@@ -77,7 +77,7 @@ SPECS: tuple[DataSpec, ...] = (
         TRIPLETS,
         "thali._data.triplets:Triplets",
         f"{_SHAPES}.triplets:SHAPES",
-        ((f"{_COMPARISON}.pairs:PairSetSplitter", f"{_COMPARISON}.choices:TripletScorer"),),
+        ((f"{_COMPARISON}.choices:QuestionSplitter", f"{_COMPARISON}.choices:AnswerScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="common,free,similar",

@@ -10,7 +10,7 @@ from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
 from thali._posterior.view import COVARIATE
 
 from ..draws.columns import FeatureColumns
-from ..draws.counts import log_outcome_coefficient, outcomes
+from ..draws.counts import outcomes
 from ..draws.covariates import Lift, lifted, parts_of, with_worths
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
 from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names
@@ -34,8 +34,7 @@ def choices_part(
 ) -> DataPart:
     """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
-    of_cells = log_outcome_coefficient(cells.wins, cells.tied, cells.losses)
-    coefficients = np.bincount(cells.pair, of_cells, data.n_pairs)
+    coefficients = np.bincount(cells.pair, data.questions().log_coefficients(), data.n_pairs)
     constants, names = {}, {}
     if beta is not None:
         assert data.covariates is not None

@@ -297,10 +297,6 @@ class Choices(Judged):
         """
         return long_table(self)
 
-    def with_rows(self, *arrays: np.ndarray | None) -> "Choices":
-        """The same options and respondents with other rows: start, members, respondent, choice, times, worst."""
-        return self._made_of(self.labels, self.respondents, *arrays, self.people)
-
     def with_answers(self, counts: np.ndarray) -> "Choices":
         """Return the same questions with other counts of their answers, given by nobody in particular."""
         given = np.flatnonzero(counts)

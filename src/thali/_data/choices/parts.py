@@ -74,17 +74,26 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
 def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None) -> "Choices":
     """Some of the choices, with all options, and the sets out of which they were made; of these people, or of
     nobody in particular."""
-    sets, which = np.unique(data.set_of[data.choice[kept]], return_inverse=True)
-    start = np.concatenate([[0], np.cumsum(data.sizes[sets])])
-    members = np.concatenate([data.members[data.start[v] : data.start[v + 1]] for v in sets])
-    shift = start[which] - data.start[sets][which]
-    worst = None if data.worst is None else data.worst[kept] + shift
-    who, names, known = np.full(len(which), -1), (), None
+    who, names, known = np.full(len(data.choice[kept]), -1), (), None
     if people is not None:
         who, names = np.searchsorted(people, data.respondent[kept]), tuple(data.respondents[k] for k in people)
         known = None if data.people is None else data.people.iloc[people]
-    rows = who, data.choice[kept] + shift, data.times[kept], worst
-    return data._made_of(data.labels, names, start, members, *rows, known)
+    worst = None if data.worst is None else data.worst[kept]
+    found = of_choices(data, who, data.choice[kept], worst, times=data.times[kept])
+    return found._made_of(data.labels, names, *(getattr(found, name) for name in data._FIELDS[2:-1]), known)
+
+
+def of_choices(
+    data: "Choices", who: np.ndarray, choice: np.ndarray, worst: np.ndarray | None = None, *, times: np.ndarray
+) -> "Choices":
+    """The same options and respondents with these choices, of places of `members`, and the sets that they are from."""
+    sets, which = np.unique(data.set_of[choice], return_inverse=True)
+    start = np.concatenate([[0], np.cumsum(data.sizes[sets])])
+    members = np.concatenate([data.members[data.start[v] : data.start[v + 1]] for v in sets])
+    shift = start[which] - data.start[sets][which]
+    shifted = None if worst is None else worst + shift
+    rows = who, choice + shift, times, shifted
+    return data._made_of(data.labels, data.respondents, start, members, *rows, data.people)
 
 
 def rows_of_members(data: "Choices") -> ReportRows:
