@@ -107,7 +107,7 @@ def median_tasks(data: Any) -> Any:
 
 
 def offers_of(kind: str) -> list[Offer]:
-    """Return the models of a kind of data, the most frequent question first; of any other kind all that have options."""
+    """Return the models of a kind of data, the most frequent question first; of other kinds all that have options."""
     kind = OF_GROUPS.get(kind, kind)
     offers = [offer for offer in OFFERS if offer.kind == kind]
     return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
