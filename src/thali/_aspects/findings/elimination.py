@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
 from thali._digits import factor, number, probability
 from thali._labels import listed
 from thali._model.common_findings import asked, convergence, data, methods, summary
@@ -14,7 +15,6 @@ from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
-from thali._posterior.view import GROUPS, KINDS, ONE, PEOPLE
 from thali._trees.tree import Tree
 
 from ..answers.kind import of_choices
