@@ -13,6 +13,8 @@ import numpy as np
 
 from thali.errors import DataError
 
+AnswerProbabilities = Callable[[slice], np.ndarray]  # of the answers to some questions: (draws, answers)
+
 
 class GivenAnswers(NamedTuple):
     """Who gave which answers: a row for each answer that a respondent gave."""

@@ -1,11 +1,7 @@
-"""Checks and predictions of all data that are counted, made from their questions and answers alone.
+"""What a fit was asked, and how its draws answer: its check and its predictions of all data that are counted."""
 
-The posterior predictive check, and the table of what was observed beside what is predicted, know the kind of the data
-only by `questions()` of the data and by the probabilities of the answers to a question, whoever answered.
-"""
-
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,30 +9,20 @@ from thali._data.choices import Choices
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS, TRIPLETS
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
-from thali._data.questions import Questions, draw_answers
-from thali._inference.seeds import streams
-from thali._posterior.interval import tails_of
+from thali._data.questions import AnswerProbabilities, Questions
 from thali._posterior.view import Posterior
-from thali.errors import DataError
 
 from ..draws.columns import columns_of
 from ..draws.covariates import cells_of
-from ..draws.tree import MAX_PAIRS
 from ..draws.triplets import answered, probabilities_of_draws
-from ..likelihoods.answer_draws import AnswerProbabilities, choice_answers, comparison_answers, places_in
+from ..likelihoods.answer_draws import choice_answers, comparison_answers, places_in
 from ..likelihoods.best_worst import rule_of
-from .check import CHECKED, blocks, discrepancy_of, finished_table, replicated_rows, spaced_draws
+from .check import spaced_draws
+from .counted import AlikeRespondents, check_answers, predict_answers
 from .kinds_of_people import aligned_members, answers_to_pairs, as_groups
 
 if TYPE_CHECKING:
     import pandas
-
-
-class AlikeRespondents(NamedTuple):
-    """Respondents whose answers have the same probabilities."""
-
-    probabilities: AnswerProbabilities
-    times: Callable[[slice], np.ndarray]  # how often some questions were put to them (questions, draws or 1)
 
 
 # What a fit was asked, and how its draws answer, one pair of functions a kind of data ---------------------------------
@@ -148,60 +134,9 @@ def check_table(posterior: Posterior, random_seed: Any, ci: float) -> "pandas.Da
     """Return the rows of a check of a fit: see `check_answers`."""
     data, ties = fitted_data(posterior), posterior.has_ties
     asked = data.questions(ties)
-    refuse_weights(asked)
     draws = spaced_draws(posterior.n_draws, len(asked.counts))
     people = respondents_of(posterior, data, asked, draws, ties)
     return check_answers(asked, people, len(draws), random_seed, ci)
-
-
-def check_answers(
-    asked: Questions, people: list[AlikeRespondents], draws: int, random_seed: Any, ci: float
-) -> "pandas.DataFrame":
-    """Return the rows against replicates, Multinomial(n, p) of each question and draw of p.
-
-    p_value = 2 min(P(x_rep < x) + P(x_rep = x)/2, P(x_rep > x) + P(x_rep = x)/2); that of the whole compares
-    sum (x - E x)² / E x over all rows.
-    """
-    # The model has seen these very data and leans towards them, so p-values gather around one half where it is true
-    # (Meng 1994), and a small one says more than its size. Of 200 data sets drawn from prior and model, the overall
-    # p-value lay below .05 in .5 to 1.5 %, of pairs and of sets, and those of single rows in .1 to .6 %
-    # (benchmarks/check_calibration.py).
-    import pandas as pd
-
-    rows, n, rng = asked.rows, asked.sums @ asked.times, streams(random_seed, 1)[0]
-    found, discrepancy = [], np.zeros((2, draws))
-    for some_rows, some in _blocks(asked, slice(0, len(rows.group) - 1), draws * len(people)):
-        expected, replicates = _summed(asked, people, some_rows, some, draws, rng)
-        observed, is_shown = asked.observed[some_rows, None], rows.is_shown[some_rows]
-        discrepancy += [discrepancy_of(each, expected) for each in (observed, replicates)]
-        times = n[some_rows[is_shown], None]
-        found.append(replicated_rows(observed[is_shown], times, expected[is_shown] / times, replicates[is_shown], ci))
-    return finished_table(pd.DataFrame(rows.names), found, discrepancy, rows.kind, ci)
-
-
-def _blocks(asked: Questions, groups: slice, numbers: int) -> Iterator[tuple[np.ndarray, slice]]:
-    """The rows of some groups and their questions, with so many numbers for each answer."""
-    group, group_row = asked.rows.group, asked.rows.group_row
-    size = int(np.diff(asked.start[group]).max())
-    for part in blocks(groups.stop - groups.start, numbers * size):
-        first, last = groups.start + part.start, groups.start + part.stop
-        first_row, end_row = group_row[[first, last]].tolist()
-        yield np.arange(first_row, end_row), slice(*group[[first, last]].tolist())
-
-
-def refuse_weights(asked: Questions) -> None:
-    """Refuse counts that are not whole numbers."""
-    row, answer = asked.rows.counted[:, asked.counts != np.floor(asked.counts)].nonzero()
-    if not len(row):
-        return
-    weight = asked.counts[asked.counts != np.floor(asked.counts)][answer[0]]
-    place = np.cumsum(asked.rows.is_shown)[row[0]] - 1
-    options = (asked.rows.names[column][place] for column in CHECKED[asked.rows.kind].options)
-    raise DataError(
-        "The check simulates integer numbers of answers, but an answer about"
-        f" {' and '.join(repr(str(option)) for option in options)} has weight {weight:g}; fit unweighted counts to use"
-        " the check."
-    )
 
 
 def predicted_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
@@ -212,54 +147,3 @@ def predicted_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     data = fitted_data(posterior)
     asked, draws = data.questions(False), np.arange(posterior.n_draws)
     return predict_answers(asked, respondents_of(posterior, data, asked, draws, False), len(draws), ci)
-
-
-def predict_answers(asked: Questions, people: list[AlikeRespondents], draws: int, ci: float) -> "pandas.DataFrame":
-    """Return the same for probabilities of answers, draw by draw."""
-    from thali._tables import Table
-
-    is_shown, times = asked.rows.is_shown, asked.sums @ asked.times
-    shown_before = np.concatenate([[0], np.cumsum(is_shown)])
-    found, kept = [], []
-    for groups in _most_answered(asked, np.diff(shown_before[asked.rows.group_row])):
-        for rows, some in _blocks(asked, groups, draws * len(people)):
-            expected, _ = _summed(asked, people, rows, some, draws, None)
-            rows, expected = rows[is_shown[rows]], expected[is_shown[rows]]
-            p = expected / times[rows, None]
-            found.append([p.mean(axis=1), *np.quantile(p, tails_of(ci), axis=1)])
-            kept.append(rows)
-    rows = np.concatenate(kept)
-    n = (asked.sums @ asked.totals)[rows]
-    names = {name: values[shown_before[rows]].astype(object) for name, values in asked.rows.names.items()}
-    predicted = dict(zip(("predicted", "low", "high"), np.concatenate(found, axis=1), strict=True))
-    with np.errstate(invalid="ignore"):  # of a pair that was always tied
-        table = Table(names | {"n": n, "observed": asked.observed[rows] / n} | predicted)
-    table.attrs |= {"of": int(shown_before[-1]), "interval": ci}
-    return table
-
-
-def _most_answered(asked: Questions, shown: np.ndarray) -> list[slice]:
-    """Return the groups with the most answers, of not more than `MAX_PAIRS` shown rows, as slices in their order."""
-    order = np.argsort(-np.add.reduceat(asked.totals, asked.rows.group[:-1]), kind="stable")
-    count = int((np.cumsum(shown[order]) <= MAX_PAIRS).sum())
-    groups = np.sort(order[: max(1, count)])
-    each = np.split(groups, np.flatnonzero(np.diff(groups) > 1) + 1)
-    return [slice(int(run[0]), int(run[-1]) + 1) for run in each]
-
-
-def _summed(
-    asked: Questions, people: list[AlikeRespondents], rows: np.ndarray, questions: slice, draws: int, rng: Any
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return what is expected of some rows, and replicates (rows, draws), which are 0 without a random stream."""
-    expected, replicates = np.zeros((2, len(rows), draws))
-    size = int(np.diff(asked.start[questions.start : questions.stop + 1]).max())
-    for part in blocks(questions.stop - questions.start, draws * len(people) * size):
-        some = slice(questions.start + part.start, questions.start + part.stop)
-        start = asked.start[some.start : some.stop + 1]
-        of_rows = asked.rows.counted[rows][:, start[0] : start[-1]]
-        for one in people:
-            p, times = one.probabilities(some), one.times(some)
-            expected += of_rows @ (np.repeat(times, np.diff(start), axis=0) * p.T)
-            if rng is not None:
-                replicates += of_rows @ draw_answers(rng, times.astype(np.int64), p, start - start[0])
-    return expected, replicates

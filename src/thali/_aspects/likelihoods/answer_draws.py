@@ -1,9 +1,10 @@
 """The probabilities of the answers to questions, draw by draw, under elimination by aspects."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from thali._data.questions import AnswerProbabilities
 
 from ..draws.columns import FeatureColumns
 from ..draws.counts import outcomes
@@ -15,8 +16,6 @@ from .set_draws import set_probability_draws
 if TYPE_CHECKING:
     from thali._data.choices import Choices
     from thali._data.pairs import PairedComparisons
-
-AnswerProbabilities = Callable[[slice], np.ndarray]  # of the answers to some questions: (draws, answers)
 
 
 def comparison_answers(
