@@ -143,6 +143,10 @@ class Judged(Frozen):
         """
         return None
 
+    def _facts(self) -> Facts:
+        """Names and values that describe the data, as a report lists them."""
+        return ()
+
     def example(self) -> str:
         """One answer in words; "" where there is none."""
         return ""

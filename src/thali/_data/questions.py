@@ -161,3 +161,9 @@ def draw_answers(rng: np.random.Generator, times: np.ndarray, p: np.ndarray, sta
         return np.moveaxis(rng.multinomial(times, by_question), 2, 1).reshape(p.shape[1], -1)
     each = zip(times, np.split(p, start[1:-1], axis=1), strict=True)
     return np.concatenate([rng.multinomial(n, of_question).T for n, of_question in each])
+
+
+def places_in(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
+    """Return where some sets begin, counted from the first of them, and what is at their places."""
+    own = start[some.start : some.stop + 1]
+    return own - own[0], *(each[own[0] : own[-1]] for each in places)

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._aspects.answers.check import spaced_draws
-from thali._aspects.answers.counted import AlikeRespondents, check_answers, predict_answers
+from thali._aspects.answers.questions import AlikeRespondents, check_answers, predict_answers
 from thali._data.questions import AnswerProbabilities
 from thali._inference.seeds import streams
 from thali._model.base import Job, Sampled

@@ -1,10 +1,10 @@
 """The probabilities of the answers to questions, draw by draw, under elimination by aspects."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._data.questions import AnswerProbabilities
+from thali._data.questions import AnswerProbabilities, places_in
 
 from ..draws.columns import FeatureColumns
 from ..draws.counts import outcomes
@@ -47,9 +47,3 @@ def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float, rule:
         return answer_probabilities(columns.unique_weights, start, members, lapse, rule)
 
     return of_questions
-
-
-def places_in(start: np.ndarray, some: slice, *places: np.ndarray) -> Any:
-    """Return where some sets begin, counted from the first of them, and what is at their places."""
-    own = start[some.start : some.stop + 1]
-    return own - own[0], *(each[own[0] : own[-1]] for each in places)

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.similarities import Similarities
-
 if TYPE_CHECKING:
     from .problem import Pose
 
@@ -86,13 +84,13 @@ def design_effect(
 
 def clusters_of(data: Any, ties: bool) -> Clusters | None:
     """The answers of the people of the data; None where fewer than two people are known."""
-    if isinstance(data, Similarities):
+    asked = data.questions(ties)
+    if asked is None:  # similarities, which are measured: every judgement is an outcome
         if (judged := data.answers) is None:
             return None
-        who, width = judged.respondent, len(judged.values)  # every judgement is an outcome
+        who, width = judged.respondent, len(judged.values)
         column, times = np.arange(width), np.ones(width)
     else:
-        asked = data.questions(ties)
         if asked.given is None:
             return None
         _, who, column, times = asked.given

@@ -10,8 +10,8 @@ from thali._data.pairs import PairedComparisons
 from ..draws.counts import outcomes
 from ..draws.covariates import FARTHEST
 from ..likelihoods.best_worst import RANKING
-from .respondent_scores import expected_answers
-from .set_problems import BestWorstProblem, LogWeightDerivatives, LuceProblem
+from .respondent_scores import LogWeightDerivatives, expected_answers
+from .set_problems import BestWorstProblem, LuceProblem
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0

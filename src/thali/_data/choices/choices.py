@@ -8,11 +8,12 @@ import numpy as np
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import plural, short_number, shorten
+from thali._labels import listed, plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 
 from ..answers import Answers, Who, answers_given, first_answers, possible_answers
 from ..connectivity import connected, disconnected
+from ..facts import MAX_LISTED, component_facts, respondent_facts, value_range
 from ..judged import Judged
 from ..kinds import CHOICES
 from ..pairs import PairedComparisons
@@ -348,6 +349,15 @@ class Choices(Judged):
 
     def _details(self) -> Facts:
         return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
+
+    def _facts(self) -> Facts:
+        return (
+            ("Options", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Sets offered", f"{self.n_sets:,}, each with {value_range(np.diff(self.start))} options"),
+            ("Choices", f"{self.n_choices:,}"),
+            *component_facts(self.components()),
+            *respondent_facts(self.respondents, self.people),
+        )
 
     @property
     def n_sets(self) -> int:

@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from thali._described import Facts
+from thali._digits import number
 from thali._inference.warn import warn
-from thali._labels import plural, short_number
+from thali._labels import listed, plural, short_number
 from thali.errors import DataError, DataWarning
 
 from ..answers import Answers
 from ..columns import square_cells
 from ..connectivity import connected, disconnected
+from ..facts import MAX_LISTED, component_facts, named_facts, respondent_facts, share_of_pairs, value_range
 from ..judged import Judged
 from ..kinds import PAIRS
 from ..people import column_facts
@@ -177,6 +179,22 @@ class PairedComparisons(Judged):
         order = () if self.forward is None else (("order", "first option recorded"),)
         described = () if self.covariates is None else (("covariates", self.covariates.names),)
         return ("options", self.labels), ("components", str(len(self.components()))), *order, *people, *described
+
+    def _facts(self) -> Facts:
+        n, counts = self.n_options, self.wins + self.losses + self.tied
+        of_option = np.bincount(np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n)
+        total, ties = self.n_comparisons, self.n_ties
+        of_ties = f", including {ties:,} ties ({number(100 * ties / total)} %)" if ties else ""
+        return (
+            ("Options", f"{n:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Compared pairs", share_of_pairs(self.n_pairs, n)),
+            ("Comparisons", f"{total:,}{of_ties}"),
+            ("Comparisons per compared pair", value_range(counts)),
+            ("Comparisons per option", value_range(of_option)),
+            *component_facts(self.components()),
+            *respondent_facts(self.respondents, self.people),
+            *named_facts("Covariates", self.covariate_names),
+        )
 
     @property
     def n_pairs(self) -> int:

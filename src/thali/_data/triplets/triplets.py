@@ -7,12 +7,13 @@ import numpy as np
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import plural, short_number, shorten
+from thali._labels import listed, plural, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..answers import ChosenPlaces, Who, all_who, who_answered
 from ..columns import answered_rows, as_frame
 from ..connectivity import connected, parted
+from ..facts import MAX_LISTED, share_of_pairs, value_range
 from ..judged import Judged
 from ..kinds import TRIPLETS
 from ..people import column_facts, people_by
@@ -437,6 +438,16 @@ class Triplets(Judged):
 
     def _details(self) -> Facts:
         return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
+
+    def _facts(self) -> Facts:
+        pairs = len(np.unique(self.first * self.n_options + self.second))
+        return (
+            ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Sets", f"{self.n_sets:,}, each with {value_range(self.sizes)} pairs"),
+            ("Answers", f"{self.n_answers:,}"),
+            ("Answers per set", value_range(np.add.reduceat(self.counts, self.start[:-1]))),
+            ("Pairs shown in a set", share_of_pairs(pairs, self.n_options)),
+        )
 
     @property
     def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
