@@ -8,7 +8,6 @@ import numpy as np
 
 from thali._arguments import between
 from thali._data.pairs import PairedComparisons
-from thali._data.questions import Questions
 from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, tails_of
 
@@ -246,7 +245,7 @@ class Estimates:
     @cached_property
     def coefficient(self) -> float:
         """Sum of the logarithms of the multinomial coefficients."""
-        return float(self.asked.log_coefficients().sum())
+        return float(self.pose.asked.log_coefficients().sum())
 
     @property
     def log_likelihood(self) -> float:
@@ -336,17 +335,12 @@ class Estimates:
     @property
     def inverse(self) -> np.ndarray:
         """Of each pair or set the sum of one over the fitted probabilities of its outcomes."""
-        return self.asked.summed(1.0 / np.maximum(self.fitted(), 1e-300))
+        return self.pose.asked.summed(1.0 / np.maximum(self.fitted(), 1e-300))
 
     @property
     def is_whole(self) -> bool:
         """Whether the counts are whole numbers."""
         return bool(np.array_equal(self.pose.counts, np.floor(self.pose.counts)))
-
-    @property
-    def asked(self) -> Questions:
-        """The outcomes of each pair, or the answers to each set."""
-        return Questions(np.concatenate([[0], np.cumsum(self.pose.sizes)]), self.pose.counts)
 
     def replicate(self, rng: np.random.Generator) -> float:
         """G² of choices that the model draws, fitted as these were."""
@@ -355,7 +349,7 @@ class Estimates:
 
     def drawn(self, rng: np.random.Generator) -> np.ndarray:
         """Counts that the model draws, as many of each pair or set as there are."""
-        asked, p = self.asked, self.fitted()
+        asked, p = self.pose.asked, self.fitted()
         return asked.drawn(p / np.repeat(asked.summed(p), asked.sizes), rng)
 
     def refitted(self, counts: np.ndarray) -> Maximum:
