@@ -157,6 +157,7 @@ def check_toggles(call, row):
     check_caches(row)
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize("name", [name for name in COMPILED | SETS | TRIPLETS if "sets of 12" not in name])
 def test_toggles_of_an_open_column(name, uncompiled):
     check_toggles(walk_open, LIKELIHOODS[name]())

@@ -56,6 +56,7 @@ def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
     assert "was run" not in study.log(READ)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited on Linux alone")
 def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
     study = Studies(tmp_path).new("large.csv", file="data.csv")
