@@ -81,7 +81,6 @@ def test_similarities_of_groups_are_checked_as_similarities():
     assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
 
 
-@pytest.mark.long
 @pytest.mark.fit
 def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     data = {name: random_comparisons(3, seed) for seed, name in enumerate(("women", "men"))}
@@ -98,7 +97,7 @@ def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     posterior["group_weights"] = posterior["group_weights"].copy(data=weights)
     model.posterior_["latent_features"] = xr.DataTree(posterior)
     sentence = str(model.findings()["features"].sentence)
-    said(sentence, "0 and 1 weighs more for women", "0 and 2 weighs more for men")
+    said(sentence, "The aspect of 0 and 1 weighs more for women", "The aspect of 0 and 2 weighs more for men")
     assert sentence.count("weighs more") == 2
 
 

@@ -215,9 +215,9 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.option("Method").select_option("maximum-likelihood")
     user.option("Aspects").select_option("ibp")
     user.click("Fit the model")
-    user.sees("Maximum likelihood needs aspects that are known")
+    user.sees("Maximum likelihood requires known aspects")
     name, said = focused(user)
-    assert name == "aspects" and "Maximum likelihood needs" in said
+    assert name == "aspects" and "Maximum likelihood requires" in said
     assert "finished" not in user.page.locator("body").inner_text()
     everywhere(user, "fault-of-a-fit")
     user.option("Aspects").select_option("unique")

@@ -156,7 +156,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     client.go(f"{address}/read", group="Geschlecht")
     page = client.page(f"{address}/tests")
     assert page.index("(group)") < page.index("(transitivity)"), "the test of groups comes first"
-    says(page, "Do groups of")
+    says(page, "weights differ between groups")
     assert client.go(f"{address}/test", test="group") == f"{address}/tests"
     assert "Geschlecht" in client.file(address, "test/view").text
     (study,) = client.studies.all()
