@@ -182,8 +182,13 @@ def stopped_after(folder, seconds):
 def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is_reported):
     """Of a job that holds tuning alone there is nothing to report, and the fit was stopped, not refused."""
     reported = []
+
+    def fit(model, data, **run):
+        reported.append(run)
+        raise KeyboardInterrupt
+
     app_runs.claim_index(monkeypatch, index)
-    app_runs.fit_by(monkeypatch, lambda *given: reported.append(given))
+    app_runs.fit_by(monkeypatch, fit)
     monkeypatch.chdir(tmp_path)
     study = Studies(tmp_path).new("x", dataset="celebrities")
     study.write(FIT, ASKED)
