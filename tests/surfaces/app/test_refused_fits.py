@@ -123,9 +123,9 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
 @pytest.mark.parametrize(
     ("end", "said"),
     [
-        ({"code": 0}, "The fit: finished."),
-        ({"code": 2, "message": "No."}, "The fit: not possible; see the page for the reason."),
-        ({"code": 1, "message": "No."}, "The fit: not possible; see the page for the reason."),
+        ({"code": 0}, "Fit: finished."),
+        ({"code": 2, "message": "No."}, "Fit: not possible; see the page for the reason."),
+        ({"code": 1, "message": "No."}, "Fit: not possible; see the page for the reason."),
     ],
 )
 def test_nothing_is_called_finished_that_was_not_possible(client, study, end, said):
