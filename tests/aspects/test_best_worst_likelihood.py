@@ -91,6 +91,7 @@ def test_the_posterior_of_four_options_is_that_of_quadrature(rule):
         assert error < 0.015 and abs(found - mean) < 4.5 * error, (found, mean, error)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_what_a_fit_answers(uncompiled, pictures, tmp_path):

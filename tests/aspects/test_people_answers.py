@@ -71,6 +71,7 @@ def test_features_have_the_common_weights():
     assert matched["members"] == row["members"] and matched["weight"] == pytest.approx(row["weight"])
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_a_file_keeps_what_people_say(tmp_path):
     model = of_people(compared(), UNIQUE)
@@ -345,6 +346,7 @@ def test_scores_are_found_where_the_best_and_the_worst_were_named():
     assert "option_scores" not in of_people(compared(), UNIQUE).findings()
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_shared_features_of_many_answers_against_a_plain_mean():
     """Of 12 answers a plain mean over 200,000 new people still knows the answer."""

@@ -147,6 +147,7 @@ def test_models_do_not_see_what_they_predict(data):
     assert not set(seen[0].respondents) & set(seen[1].respondents)
 
 
+@pytest.mark.long
 def test_the_logits_of_thali(data):
     models = {"MNL": th.MultinomialLogit(), "HB": th.HierarchicalLogit()}
     budget = {"draws": 10, "tune": 5, "thin": 2, "chains": 2}

@@ -483,6 +483,7 @@ def test_an_attribute_that_others_determine_leaves_no_efficiency():
     assert checked.d_efficiency == 0.0 and checked.d_error == np.inf
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_power_is_that_of_a_normal_estimate():
     """At half the error of an utility; and in so many of the studies in which there is nothing to tell."""

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -171,7 +172,7 @@ class SetDensity(NamedTuple):
         return self._replace(pose=self.pose.with_counts(power * self.pose.counts), power=power * self.power)
 
     def simpler(self) -> "SetDensity | None":
-        return self._replace(pose=self.pose._replace(lapse=0.0)) if self.lapse > 0.0 else None
+        return self._replace(pose=replace(self.pose, lapse=0.0)) if self.lapse > 0.0 else None
 
     def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
         some = max(1, ENTRIES // self.rows)

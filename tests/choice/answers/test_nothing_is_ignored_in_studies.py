@@ -150,6 +150,7 @@ def test_every_answer_and_each_of_its_arguments_stands_in_the_tables():
         assert known <= {*ARGUMENTS, *NO_DATA, "products"}, name
 
 
+@pytest.mark.first(17)
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", CALLS)
@@ -178,6 +179,7 @@ def test_weights_count_in_the_spread_of_people(fitted):
     assert (ends(np.ones(12)) == ends(None)).all()
 
 
+@pytest.mark.first(9)
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", OF_MARKETS)
@@ -217,6 +219,7 @@ TASKS = {
 INDEPENDENT = {("multinomial", "who answered")}  # of which all tasks are independent, as its reference says
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize("model", MODELS)
