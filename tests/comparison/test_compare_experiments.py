@@ -223,7 +223,7 @@ BAD = [
     (
         ONE,
         {"leave_out": "respondent", "hold_out": 12},
-        "`hold_out=12` leaves none of 12 respondents to fit; hold out fewer.",
+        "`hold_out=12` leaves none of 12 respondents to fit; hold out fewer respondents.",
     ),
     (ONE, {"draws": 0}, "`draws` must be an integer >= 1; got 0."),
     ({"BASE": Constant()}, {}, "'BASE' is the name of a reference row of the table; rename the model."),

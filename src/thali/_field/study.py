@@ -223,7 +223,9 @@ def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
 
 def _table(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise DataError(f"{name!r} must be a table, [{name}] with one line per name; got {value!r}.")
+        raise DataError(
+            f"{name!r} must be a table, that is, a line [{name}] followed by one line per name; got {value!r}."
+        )
     return value
 
 

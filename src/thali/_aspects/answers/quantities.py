@@ -9,7 +9,7 @@ from thali._data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES
 from thali._inference.numerics.ranks import average_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
-from thali.errors import Argument, Setting
+from thali.errors import Setting
 
 from ..draws.columns import columns_of
 from ..draws.covariates import parameter
@@ -213,7 +213,7 @@ def advice_of_choices(posterior: Posterior) -> Advice:
 
 def advice_of_similarities(posterior: Posterior) -> Advice:
     """Remedies for chains of similarities that disagree."""
-    return _tempered(temperatures_of(posterior), (Argument("tempering"), " (", Setting("tempering", None), ")"))
+    return _tempered(temperatures_of(posterior), (Setting("tempering", "auto"),))
 
 
 def advice_of_own(posterior: Posterior) -> Advice:

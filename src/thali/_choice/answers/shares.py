@@ -332,7 +332,9 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
     given = {str(name): values for name, values in attributes.items()}
     for name in given:
         if name not in names:
-            raise ArgumentError(f"attributes: there is no attribute {name!r}.{suggest(name, names)}")
+            raise ArgumentError(
+                f"`attributes` contains {name!r}, which is not an attribute of the data.{suggest(name, names)}"
+            )
     if absent := [name for name in names if name not in given]:
         raise ArgumentError(
             f"attributes lack {shorten(absent)}; list possible values, or only one value to keep the attribute fixed."
@@ -377,7 +379,7 @@ def _earned(
         of = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
         for name in of:
             if name not in names:
-                raise ArgumentError(f"costs: there is no attribute {name!r}.{suggest(name, names)}")
+                raise ArgumentError(f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}")
         if len(set(of)) < len(of):
             raise ArgumentError(f"costs of {' and '.join(map(repr, of))} list an attribute twice; list each once.")
         places = tuple(map(names.index, of))

@@ -407,7 +407,7 @@ def design(
         typer.Option(
             metavar="PEOPLE",
             help="Number of respondents in simulated studies. Prints how often each utility differs significantly from"
-            " 0, or how often the top three options are separated; 0 finds the number required.",
+            " 0, or how often the top three options are separated. 0: find the number required.",
             show_default="no simulation",
         ),
     ] = None,

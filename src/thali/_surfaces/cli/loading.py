@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from thali.datasets import Dataset
 
 _CLASSES = " If one column contains classes and the others are covariates, name it: thali fit FILE --target COLUMN."
-_TIES = {"half": "counted as half a choice of either option", "drop": "dropped"}
+_TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
 _TRIALS = (
     " If each row is a trial with two options, name the columns: thali fit FILE --first COLUMN --second COLUMN"
     " --chosen COLUMN."
