@@ -25,7 +25,7 @@ MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misf
 SENTENCES = {
     "facts": "Data summary",
     "levels": "How often each level was shown, and how often it was chosen when shown",
-    "data": "The model was fitted to {data}.",
+    "data": "The model was fitted to these data: {data}.",
     "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
     " error of the mean, ess the effective sample size, and r_hat is close to 1 if the chains agree.",
     "estimates": "There are no posterior draws; standard errors and intervals, where available, are listed with the"

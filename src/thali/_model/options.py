@@ -109,8 +109,8 @@ LEAF_LENGTH = Option(
 )
 GROUP = Option(
     "group",
-    "Column that contains the group of each respondent, or the respondent. All groups share the same aspects or"
-    " features, with different weights.",
+    "Column that contains the group of each respondent, or the respondent column (one group per respondent). All groups"
+    " share the same aspects or features, with different weights.",
     to=DATA,
     default="none",
     metavar="COLUMN",

@@ -151,8 +151,9 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
-    is_are, level = "is" if len(missed) == 1 else "are", level_name(table.attrs["interval"])
-    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} {is_are} outside their {level}"
+    are_their = "is outside its" if len(missed) == 1 else "are outside their"
+    level = level_name(table.attrs["interval"])
+    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} {are_their} {level}"
     sentence = f"{found} ({_p(p_value, resolution)}): {outside} predictive intervals ({by_chance} expected by chance)"
     if len(missed):
         names = {label: label for label in options_in(table)}

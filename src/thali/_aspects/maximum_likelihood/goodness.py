@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._described import Described, Description
-from thali._digits import p_in_words
+from thali._digits import p_in_words, plural
 from thali._inference.seeds import streams
 
 from .clusters import DesignEffect
@@ -53,7 +53,8 @@ class FitTest(Described):
     def __str__(self) -> str:
         if self.kind == "none":
             return f"The test of fit (G²) is not available: {self.why}."
-        return f"G² {self.statistic:.4f} on {self.df} degrees of freedom ({p_in_words(self.p_value)}{self._source()})"
+        df = f"{plural(self.df, 'degree')} of freedom"
+        return f"G² {self.statistic:.4f} on {df} ({p_in_words(self.p_value)}{self._source()})"
 
     def _description(self) -> Description:
         return Description("Test of fit", note=str(self))
@@ -63,7 +64,7 @@ class FitTest(Described):
         if self.kind == "chi-square":
             return over
         samples = "permutations of respondents" if self.is_permutation else "parametric bootstrap samples"
-        return f"{over}, from {self.samples:,} {samples}" + (f", as {self.why}" if self.why else "")
+        return f"{over}, from {self.samples:,} {samples}" + (f", because {self.why}" if self.why else "")
 
 
 def fit_test(

@@ -135,7 +135,7 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Name of the report.", show_default="report.html in the folder"
+            "--out", "-o", metavar="FILE", help="File name of the report.", show_default="report.html in the folder"
         ),
     ] = None,
     slides: _Slides = None,
