@@ -218,8 +218,8 @@ BAD = [
     (ONE, {"leave_out": "pair"}, "`leave_out` must be one of 'task', 'respondent'; got 'pair'."),
     (ONE, {"hold_out": 2, "folds": 2}, "Both `hold_out` and `folds` are given; remove one."),
     (ONE, {"folds": 1}, "`folds` must be an integer >= 2; got 1."),
-    (ONE, {"folds": 9}, "`folds=9` exceeds the number of tasks of a respondent (8); reduce it."),
-    (ONE, {"leave_out": "respondent", "folds": 13}, "`folds=13` exceeds the number of respondents (12); reduce it."),
+    (ONE, {"folds": 9}, "`folds=9` exceeds the number of tasks of a respondent; use at most 8."),
+    (ONE, {"leave_out": "respondent", "folds": 13}, "`folds=13` exceeds the number of respondents; use at most 12."),
     (
         ONE,
         {"leave_out": "respondent", "hold_out": 12},

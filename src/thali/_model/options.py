@@ -516,7 +516,7 @@ MARKET_RULES = (
         float,
         REPORT,
         default="1",
-        check=partial(positive, meaning="the factor of all utilities"),
+        check=partial(positive, meaning="the factor that multiplies all utilities"),
     ),
     Option(
         "actual",
