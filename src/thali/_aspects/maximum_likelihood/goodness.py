@@ -9,8 +9,9 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._described import Described, Description
-from thali._digits import p_in_words, plural
+from thali._digits import p_in_words
 from thali._inference.seeds import streams
+from thali._labels import plural
 
 from .clusters import DesignEffect
 
