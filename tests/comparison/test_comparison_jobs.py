@@ -198,7 +198,7 @@ def test_long_fits_are_written_at_once_and_short_ones_together(tmp_path):
 
 def test_a_full_disk_does_not_cost_the_comparison(tmp_path, table, monkeypatch, often):
     watched_runs.fill_disk(monkeypatch)
-    with warned(IncompleteWarning, "The comparison continues") as said:
+    with warned(IncompleteWarning, "The comparison by prediction continues") as said:
         found = th.compare(models(), TRIO, **SHORT, job=tmp_path / "job")
     same(found, table)
     assert len([warning for warning in said if warning.category is IncompleteWarning]) == 1

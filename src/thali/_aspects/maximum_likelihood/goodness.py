@@ -54,8 +54,8 @@ class FitTest(Described):
     def __str__(self) -> str:
         if self.kind == "none":
             return f"The test of fit (G²) is not available: {self.why}."
-        df = f"{plural(self.df, 'degree')} of freedom"
-        return f"G² {self.statistic:.4f} on {df} ({p_in_words(self.p_value)}{self._source()})"
+        sure = p_in_words(self.p_value)
+        return f"G² {self.statistic:.4f} on {plural(self.df, 'degree')} of freedom ({sure}{self._source()})"
 
     def _description(self) -> Description:
         return Description("Test of fit", note=str(self))

@@ -91,9 +91,9 @@ def choice_check(
 def check_sentence(table: "pandas.DataFrame") -> str:
     """How many of the numbers the model misses, and the worst of them."""
     missed = table.loc[table["missed"]]
-    ci, are_their = table.attrs["interval"], "is outside its" if len(missed) == 1 else "are outside their"
+    ci = table.attrs["interval"]
     sentence = (
-        f"{len(missed)} of {len(table):,} summary statistics of the choices {are_their} {level_name(ci)}"
+        f"{len(missed)} of {len(table):,} summary statistics of the choices fell outside the {level_name(ci)}"
         f" predictive intervals (about {(1.0 - ci) * len(table):.0f} expected by chance)"
     )
     if not len(missed):
