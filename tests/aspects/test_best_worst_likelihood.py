@@ -16,7 +16,6 @@ from thali._aspects.likelihoods.best_worst import (
     RANKING,
     REVERSED,
     RULES,
-    answer_counts,
     answer_probabilities,
     ordered_pairs,
 )
@@ -74,7 +73,7 @@ def quadrature(data, lapse, rule):
     density = (1.0 - a) ** 2 * (1.0 - b)
     shares = np.stack([a, (1 - a) * b, (1 - a) * (1 - b) * c, (1 - a) * (1 - b) * (1 - c)], axis=1)
     p = answer_probabilities(shares, data.start, data.members, lapse, rule)
-    density = density * np.exp(np.log(p) @ answer_counts(data))
+    density = density * np.exp(np.log(p) @ data.questions().counts)
     return density @ shares / density.sum()
 
 

@@ -81,7 +81,6 @@ def test_similarities_of_groups_are_checked_as_similarities():
     assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
 
 
-@pytest.mark.long
 @pytest.mark.fit
 def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     data = {name: random_comparisons(3, seed) for seed, name in enumerate(("women", "men"))}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import positive
-from thali._aspects.draws.counts import log_coefficients
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._inference.parts import Batch, Record, in_turn
@@ -207,11 +206,10 @@ def log_evidence_of_guessing(data: Any) -> float | None:
         each = [log_evidence_of_guessing(part) for part in GroupedData(data).data]
         known = [value for value in each if value is not None]
         return sum(known) if len(known) == len(each) else None
-    tally = data.tally if isinstance(data, Judged) else None
-    if tally is None:
+    asked = data.questions() if isinstance(data, Judged) and data.worst is None else None
+    if asked is None:
         return None
-    total = np.add.reduceat(tally.counts, tally.start[:-1])
-    return float(np.sum(log_coefficients(tally) - total * np.log(np.diff(tally.start))))
+    return float(np.sum(asked.log_coefficients() - asked.totals * np.log(asked.sizes)))
 
 
 def evidence_table(

@@ -13,6 +13,8 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 if TYPE_CHECKING:
     import pandas
 
+USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}  # of a fit
+
 
 class Splitter(ABC):
     """Data of one kind, whose units (pairs, tasks, rows, ...) are left out part by part.

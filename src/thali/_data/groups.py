@@ -8,9 +8,10 @@ import numpy as np
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten
+from thali._labels import as_label, listed, plural, shorten
 from thali.errors import DataError, DataWarning
 
+from .facts import MAX_LISTED, named_facts
 from .judged import Judged
 from .kinds import GROUPED
 
@@ -127,6 +128,14 @@ class GroupedData(Judged, Mapping[str, Any]):
     def _details(self) -> Facts:
         missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
         return (("options", self.labels), *((("not judged", "; ".join(missing)),) if missing else ()))
+
+    def _facts(self) -> Facts:
+        missing = [f"{name}: {listed(absent)}" for name, absent in self.missing.items()]
+        return (
+            ("Groups", f"{len(self):,}: {listed(self.names, MAX_LISTED)}"),
+            *named_facts("Options not judged", missing),
+            *(self.pooled()._facts() if self.add_up else ()),
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]

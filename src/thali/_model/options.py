@@ -269,7 +269,7 @@ RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
     "Meaning of a value in the column given by --chosen or --result, or in columns of pairs. Repeat the option for"
-    " several values; values not given are recognised automatically.",
+    " several values; other words are recognised automatically.",
     PAIRS,
     DATA,
     default="recognised",

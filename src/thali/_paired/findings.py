@@ -7,9 +7,9 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._digits import percent, probability
+from thali._labels import listed as in_words
 from thali._labels import plural, short_number
 from thali._model.finding import FULL, ON_SCREEN, Brief, Finding, Findings, Picture, finding
-from thali._model.wording import listed as in_words
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 

@@ -69,7 +69,7 @@ def drawn_of(
     from scipy.special import ndtri, stdtrit
 
     from thali._aspects.bradley_terry import SetDensity, density_of
-    from thali._aspects.dependence import worths_of
+    from thali._aspects.choice_dependence import worths_of
     from thali._aspects.maximum_likelihood.problem import PairProblem, problem
 
     estimates = method == "maximum-likelihood"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import several_whole
-from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Described, Description, as_text
 from thali._digits import percent
 from thali._inference.seeds import streams

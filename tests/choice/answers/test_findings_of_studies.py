@@ -13,8 +13,8 @@ from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._surfaces.readable import readable
-from thali.errors import ArgumentError, DataError, IncompleteWarning
+from thali._surfaces.text import part_of
+from thali.errors import PYTHON, ArgumentError, DataError, IncompleteWarning
 
 pytestmark = pytest.mark.fit
 
@@ -179,9 +179,9 @@ def test_columns_have_their_errors(logit):
 
 def test_the_importance_of_a_class_is_no_part_of_choices(logit):
     """What an attribute decides and what a class weighs are different numbers."""
-    head = readable(made_up(seed=2).findings()["classes"].to_read).head
-    assert head[0] == "importance" and "share of choices" not in head
-    assert "share of choices" in readable(logit.findings()["attribute_importance"].to_read).head
+    head = part_of(made_up(seed=2).findings()["classes"], PYTHON)
+    assert "importance" in head and "share of choices" not in head
+    assert "share of choices" in part_of(logit.findings()["attribute_importance"], PYTHON)
 
 
 def test_slides_of_something_else_are_refused(tmp_path):

@@ -14,7 +14,7 @@ from helpers import chromium, watched_runs
 from helpers.patience import PATIENCE
 from test_who_answered import trials
 
-from thali._surfaces.app import child
+import thali._surfaces.app.child as child
 from thali._surfaces.app.comparisons import asked_to_compare, ticked
 from thali._surfaces.app.studies import EVIDENCE, Studies
 

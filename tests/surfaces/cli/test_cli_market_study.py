@@ -234,14 +234,8 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
     words = ["aged.csv", "--model", "HB", *quick]
     for more, sentence in (
         (["--attention-by", "age"], "--attention-by applies to attribute non-attendance; also set --attention all."),
-        (
-            ["--attention", "all", "--attention-by", "agee"],
-            "--attention-by contains 'agee', which is not a respondent column",
-        ),
-        (
-            ["--attention", "all", "--prior-scale", 0],
-            "--prior-scale, the prior scale of variances between respondents,",
-        ),
+        (["--attention", "all", "--attention-by", "agee"], "--attention-by contains 'agee', which is not a respondent"),
+        (["--attention", "all", "--prior-scale", 0], "--prior-scale, the prior scale of variances between respondents"),
     ):
         assert sentence in refused("fit", *words, *more)
 

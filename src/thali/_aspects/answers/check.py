@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
 from thali._model.common_findings import MISFIT
 from thali._posterior.interval import level_name, tails_of
 from thali.errors import ArgumentError
@@ -19,8 +20,7 @@ if TYPE_CHECKING:
 # What a row of a check is of: the words for it in sentences and pictures, one entry a kind of row ---------------------
 
 
-PAIR, TIED, MOST_SIMILAR = "pair", "pair with ties", "pair of triplets"
-MEMBER, ANSWER, SIMILARITY = "member of a set", "option that is named", "similarity"
+SIMILARITY = "similarity"  # the others are of `thali._data.questions`
 ROWS = "rows"  # the key in `attrs` of a table
 EACH = "each"  # likewise: what its column group is, a group or a person
 

@@ -1,6 +1,6 @@
 """Draws of latent-feature models as a tree in the ArviZ schema: pairs of options, log prior densities."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,6 +60,7 @@ class DataPart:
     rows: tuple[str, ...] = ()  # the dimensions along which data stand, of which each group of people has its own
     scale: np.ndarray | None = None  # (draws,) of weights and constant, where only their ratios count
     common: tuple[str, ...] = ()  # variables of parameters that groups of people have in common
+    answers: Callable[[], np.ndarray] | None = None  # probabilities of all answers (draws, answers); None: too many
 
 
 class KeptDraws(NamedTuple):

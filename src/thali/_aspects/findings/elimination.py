@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import factor, number, percent, probability
+from thali._labels import listed
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
 from thali._posterior.view import GROUPS, KINDS, ONE, PEOPLE

@@ -4,11 +4,11 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import probability
-from thali._labels import plural
+from thali._labels import listed, plural
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate, listed, phrase
+from thali._model.wording import estimate, phrase
 
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 if TYPE_CHECKING:
+    from .clusters import Clusters
     from .feature_problems import FeatureProblem
     from .problem import Pose
 
@@ -33,7 +34,16 @@ MANY = 200  # respondents from which on covariances between their scores are neg
 ALONE = 1e-8  # 1 - leverage of a direction of which one respondent has all information
 TINY = 1e-10  # leverage of a direction that changes nothing
 LEAST = 1e-6  # share of the Hessian below which the answers have no information
+NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
 UNLIKELY = 0.01  # probability of so small a variance if answers are independent
+
+
+class LogWeightDerivatives(NamedTuple):
+    """First and second derivatives by the logarithms of the weights, and by the coefficients that follow them."""
+
+    gradient: np.ndarray
+    hessian: np.ndarray
+    information: np.ndarray  # expected, its diagonal alone
 
 
 class _RespondentBlock(NamedTuple):
@@ -200,3 +210,11 @@ def expected_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
     outcomes, question = np.arange(len(p)), np.repeat(np.arange(len(sizes)), sizes)
     asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
     return asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
+
+
+def scores_at(
+    pose: "Pose | FeatureProblem", clusters: "Clusters", weights: np.ndarray, beta: np.ndarray
+) -> ScoreVariance:
+    """Return the variance of respondents' scores at a point, in coordinates in which the information is 1."""
+    root = inverse_root(-pose.slopes(weights, beta).hessian, NO_INFORMATION)
+    return RespondentScores(pose, clusters.tally, weights, beta, root).variance()

@@ -6,24 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._data.answers import first_answers, possible_answers
+
 from ..likelihoods.answer_slopes import OF_ANSWER
-from ..likelihoods.best_worst import (
-    RANKING,
-    above_zero,
-    answer_probabilities,
-    first_answers,
-    possible_answers,
-)
-from .respondent_scores import expected_answers
-
-
-class LogWeightDerivatives(NamedTuple):
-    """First and second derivatives by the logarithms of the weights, and by the coefficients that follow them."""
-
-    gradient: np.ndarray
-    hessian: np.ndarray
-    information: np.ndarray  # expected, its diagonal alone
-
+from ..likelihoods.best_worst import RANKING, above_zero, answer_probabilities
+from .respondent_scores import LogWeightDerivatives, expected_answers
 
 # The log-likelihood of weights given choices from sets of any size, where every option has one aspect, its own ------
 

@@ -1,6 +1,7 @@
 """The sentences of what models of choice experiments find out."""
 
 ENGLISH = {
+    "levels": "How often each level was shown, and how often it was chosen when shown",
     "importance": "Attribute importance (share of the utility range): {named}.",
     "importance.title": "Attribute importance: share of the utility range, and share of choices that the attribute"
     " decides",

@@ -11,9 +11,10 @@ from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
-from thali._labels import as_label
+from thali._labels import as_label, listed
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import (
+    DATA,
     FILE,
     FULL,
     MISSES,
@@ -29,7 +30,7 @@ from thali._model.finding import (
 )
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
@@ -47,6 +48,9 @@ from .simulator import as_asked, offered_in, simulated
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali._data.experiments import ChoiceExperiment
+    from thali._data.experiments.design import ExperimentDesign
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
 _ALIKE = 0.005  # difference of two shares below which none of them is first
@@ -106,6 +110,32 @@ def _how(settings: AnswerSettings) -> dict[str, Any]:
 
 
 # attributes and levels ----------------------------------------------------------------------------------------
+
+
+@finding("levels", "Levels shown", SHOWN, chapter=DATA)
+def levels(model: Any, settings: AnswerSettings) -> Finding | None:
+    """How often each level was shown, and chosen."""
+    data = model._data_of_fit()
+    return None if data is None else Finding(title=ENGLISH["levels"], table=levels_shown(data))
+
+
+def levels_shown(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.DataFrame":
+    """How often each level, or group of levels, was shown, and chosen where it was shown."""
+    import pandas as pd
+
+    count = len(data.products)
+    shown = np.bincount(data.row_product, minlength=count)
+    chosen = np.bincount(data.row_product[data.first_row[:-1] + data.chosen], minlength=count)
+    rows = []
+    for column, (name, (groups, of_level)) in enumerate(data.scheme.groups.items()):
+        if name == INSIDE and data.scheme.has_inside:
+            continue
+        group = np.append(of_level, -1)[data.products[:, column]]
+        for place, label in enumerate(groups):
+            own = group == place
+            times = int(shown[own].sum())
+            rows.append((name, label, times, chosen[own].sum() / times if times else np.nan))
+    return pd.DataFrame(rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"])
 
 
 @finding("attribute_importance", "Attribute importance", ON_SCREEN)

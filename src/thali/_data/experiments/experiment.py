@@ -12,9 +12,11 @@ from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import ArgumentError, DataError
 
 from ..columns import answered_rows, as_frame, column
+from ..facts import named_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
 from ..people import column_facts, differing_columns
+from .design import experiment_facts
 from .levels import ALPHABET, MEASURED, is_whole
 from .scheme import INSIDE, Attribute, Encoded, SchemeTasks
 
@@ -389,6 +391,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
 
     def _details(self) -> Facts:
         return *self.scheme.described(), *column_facts(self.people)
+
+    def _facts(self) -> Facts:
+        columns = named_facts("Respondent characteristics", differing_columns(self.people))
+        return *experiment_facts(self), *columns
 
     def describe(self) -> str:
         """The data in words: their size, and every attribute with its levels in natural order ("<"), if there is one.
