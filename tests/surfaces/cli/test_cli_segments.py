@@ -144,7 +144,7 @@ DESIGNS = [
     ),
     (
         ["attributes.csv", "--tasks", 1, "--alternatives", 2],
-        "--tasks: 1 task can identify at most 1 number, but there are 3 coefficients; use at least 3 tasks, or "
+        "--tasks: 1 task can identify at most 1 coefficient, but there are 3; use at least 3 tasks, or "
         "more --versions.",
     ),
 ]
