@@ -152,14 +152,14 @@ MISTAKES = [
     (
         "ibp",
         RANKING,
-        "Best and worst of 'a', 'b', 'c', 'd' were chosen, but with shared aspects best-worst choices are limited to "
-        "sets of three; set `aspects='unique'` for sets of 4.",
+        "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
+        "sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
     (
         2,
         REVERSED,
-        "Best and worst of 'a', 'b', 'c', 'd' were chosen, but with shared aspects best-worst choices are limited to "
-        "sets of three; set `aspects='unique'` for sets of 4.",
+        "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
+        "sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
     ("unique", "maxdiff", "`best_worst` must be one of 'ranking', 'reversed'; got 'maxdiff'."),
 ]

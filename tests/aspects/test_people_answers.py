@@ -378,7 +378,7 @@ def test_a_check_names_the_person_of_what_it_misses():
     weights = np.tile([1.0, 1.0, 1.0, 50.0], (200, 3, 1))  # and everybody chose tea over wine
     table = of_people(compared(), weights, lapse=0.0).check(random_seed=1)
     assert set(table["group"]) == {"p0", "p1", "p2"}
-    said(check_sentence(table), "by each person fewer than 2")
+    said(check_sentence(table), "by each respondent fewer than 2")
     table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
     assert f"{table['group'][0]}: tea over wine (observed 1.00, " in check_sentence(table)
 

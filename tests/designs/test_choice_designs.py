@@ -252,7 +252,7 @@ MISTAKES = [
     ({"alternatives": 19}, ("alternatives", "19")),
     (
         {"tasks": 2},
-        ("2 tasks", "4 numbers", "5 coefficients", "3 tasks"),
+        ("2 tasks", "4 coefficients", "are 5;", "3 tasks"),
     ),
     ({"none": "no"}, ("none", "got 'no'")),
     ({"versions": 0}, ("versions", "got 0")),

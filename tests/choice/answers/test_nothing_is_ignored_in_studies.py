@@ -190,7 +190,7 @@ def test_what_a_table_of_products_says_is_used_refused_or_warned_of(fitted, mode
     for said, products in TABLES.items():
         assert answer(CALLS[name], fitted[model], products) != before, said
     for said, products in IDLE.items():
-        with warned(DataWarning, "are ignored"):
+        with warned(DataWarning, "were ignored"):
             assert CALLS[name](fitted[model], products).to_string() == before, said
 
 

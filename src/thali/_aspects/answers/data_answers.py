@@ -187,7 +187,7 @@ class GroupResults(DataAnswers):
 class PersonResults(GroupResults):
     """People of whom everybody has weights of their own about common ones: what is of a new person."""
 
-    _each_is = "person"
+    _each_is = "respondent"
 
     def quantities(self) -> Quantities:
         return quantities.of_everybody(self.posterior, self._first().quantities())
