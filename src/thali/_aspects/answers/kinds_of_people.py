@@ -7,7 +7,6 @@ import numpy as np
 
 from thali._data.kinds import GROUPED, PAIRS
 from thali._posterior.interval import tails_of
-from thali._posterior.summary import mean_errors
 from thali._posterior.view import COVARIATE, Posterior, parted
 
 from ..draws.columns import columns_of
@@ -18,9 +17,9 @@ from ..likelihoods.best_worst import rule_of
 from .class_order import agreement, together
 from .kinds_tree import shares_of_new
 from .predict import (
-    has_answers,
+    answers_to,
     lift_for,
-    out_of_sets,
+    mean_of_draws,
     places_of,
     table_of_outcomes,
     tied_places,
@@ -249,27 +248,15 @@ def of_kinds(posterior: Posterior) -> dict[str, np.ndarray]:
 
 def predicted_of_new(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """For pairs the probability that the first is chosen; otherwise, for each set, those of its members."""
-    places, paired = places_of(sets, posterior.labels)
+    draws_of, ends = answers_to(sets, posterior.labels, rule_of(posterior))
     lift = lift_for(posterior, sets, covariates)
-    if paired:
-        first, second = np.array(places, np.int64).reshape(-1, 2).T
+    if ends is None:
+        first, second = np.array(places_of(sets, posterior.labels)[0], np.int64).reshape(-1, 2).T
         of_outcome = outcomes_of_new(posterior, first, second, lift)
         draws = of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2])
-        ends = np.zeros(0, np.int64)
     else:
-        rule, answers = rule_of(posterior), has_answers(sets)
-        ends = out_of_sets(columns_of(posterior), places, answers, 0.0, rule)[1][1:-1]
-
-        def of_class(columns: Any, lapse: float) -> np.ndarray:
-            return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
-
-        draws = new_person_draws(posterior, of_class)
-    p, chains = draws.mean(axis=0), posterior.shape[0]
-    found = p if paired else np.split(p, ends)
-    if not return_se:
-        return found
-    errors = mean_errors(draws.T.reshape(draws.shape[1], chains, -1))
-    return found, errors if paired else np.split(errors, ends)
+        draws = new_person_draws(posterior, draws_of)
+    return mean_of_draws(draws, ends, posterior.shape[0], return_se)
 
 
 def outcomes_of_new(posterior: Posterior, first: np.ndarray, second: np.ndarray, lift: "Lift | None") -> np.ndarray:

@@ -1,6 +1,6 @@
 """Posterior mean choice probabilities of any sets."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,35 @@ def out_of_sets(
     if not answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
     return partial(answer_probability_draws, columns, start, members, lapse, rule), first_answers(start)
+
+
+def answers_to(sets: Any, labels: list[str], rule: str) -> "tuple[Callable[..., np.ndarray], np.ndarray | None]":
+    """Return what gives the probabilities of answers by columns and a lapse, and where those to a set end.
+
+    None: of pairs the probability of the first.
+    """
+    places, paired = places_of(sets, labels)
+    if paired:
+        first, second = np.array(places, np.int64).reshape(-1, 2).T
+        return (lambda columns, lapse: probability_draws(columns, first, second, lapse)), None
+    answers, start = has_answers(sets), np.cumsum([0, *map(len, places)])
+
+    def of_sets(columns: FeatureColumns, lapse: float) -> np.ndarray:
+        return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
+
+    return of_sets, (first_answers(start) if answers else start)[1:-1]
+
+
+def mean_of_draws(draws: np.ndarray, ends: np.ndarray | None, chains: int, return_se: bool) -> Any:
+    """Return the mean of draws (draws, answers), and its Monte Carlo error if wanted, divided where sets end."""
+    from thali._posterior.summary import mean_errors
+
+    found = [draws.mean(axis=0)]
+    if return_se:
+        found.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))
+    if ends is not None:
+        found = [np.split(each, ends) for each in found]
+    return tuple(found) if return_se else found[0]
 
 
 def errors_of_predictions(
