@@ -315,11 +315,11 @@ def test_what_is_refused(settings, said, data):
 
 def test_data_that_are_refused(data):
     two = th.EliminationByAspects(people=th.people.LatentClasses(2))
-    with refused(DataError, "which respondent gave each answer"):
+    with refused(DataError, "the respondent of each answer"):
         two.fit(random_comparisons(3, 1), **RUN)
     with refused(DataError, "2 groups"):
         two.fit({"women": data, "men": data}, **RUN)
-    with refused(DataError, "which respondent gave each answer"):
+    with refused(DataError, "the respondent of each answer"):
         two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)
     with refused(ArgumentError, "people", "method='mcmc'"):
         th.EliminationByAspects("unique", method="maximum-likelihood", people=th.people.LatentClasses(2)).fit(data)

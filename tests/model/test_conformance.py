@@ -98,7 +98,7 @@ def test_a_method_leaves_what_its_engine_says(name):
     assert not model.interrupted_
 
 
-@of_models(NAMES)
+@of_models(NAMES, is_shared=True)
 def test_fit_returns_the_model(name):
     model = TINY[name].model()
     assert TINY[name].fit(model) is model
@@ -163,7 +163,7 @@ def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkey
     assert [each.py_func.__qualname__ for each in compiled] == []
 
 
-@of_models(NAMES)
+@of_models(NAMES, is_shared=True)
 def test_a_saved_model_answers_as_before(name, tmp_path):
     model = fitted(name)
     model.save(tmp_path / "model.nc")
@@ -197,21 +197,21 @@ def test_product_classes_have_evidence_only_where_the_fit_estimates_it():
         fitted("product-classes").log_evidence()
 
 
-@of_models(NAMES)
+@of_models(NAMES, is_shared=True)
 def test_a_pickled_model_answers_as_before(name):
     again = pickle.loads(pickle.dumps(fitted(name)))
     assert again.summary().equals(fitted(name).summary())
     np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(fitted(name)))
 
 
-@of_models(DRAWN)
+@of_models(DRAWN, is_shared=True)
 def test_the_same_seed_gives_the_same_draws_on_any_number_of_cores(name):
     one, two = (draws_of(TINY[name].fitted(cores=cores)) for cores in (1, 2))
     assert same(one, draws_of(fitted(name))) and same(one, two)
     assert not same(one, draws_of(TINY[name].fitted(random_seed=2)))
 
 
-@of_models(DRAWN)
+@of_models(DRAWN, is_shared=True)
 def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
     """Ctrl-C comes when four fifths of the sweeps are done; whatever runs then takes its time to end."""
     run_slice, lock = Sliced.run_slice, threading.Lock()
@@ -243,7 +243,7 @@ def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
     assert len(model.summary())
 
 
-@of_models(NAMES)
+@of_models(NAMES, is_shared=True)
 def test_bad_data_are_refused_before_any_sweep(name, monkeypatch):
     watched_runs.forbid_sweeps(monkeypatch)
     with pytest.raises(DataError) as error:
@@ -285,7 +285,7 @@ def test_estimates_are_compared_by_what_they_predict(name):
     assert list(table.index)[:2] == ["BASE", "it"] and np.isfinite(table.loc["it"].iloc[0])
 
 
-@of_models([name for name, spec in SPEC_OF.items() if spec.pictures])
+@of_models([name for name, spec in SPEC_OF.items() if spec.pictures], is_shared=True)
 def test_the_pictures_of_a_model_draw_it(name):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

@@ -28,8 +28,8 @@ class DataSpec:
         The same of several groups of people.
     groups : str
         The kind of such data of several groups of people; "": they are not modelled.
-    kinds : str
-        The kind of such data of people whose kinds are not known; "": they are not modelled.
+    has_classes : bool
+        Whether latent classes of respondents are modelled.
     by_name : str
         The role of the column without whose name no table holds such data; "": they are recognised.
     is_described : bool
@@ -47,7 +47,7 @@ class DataSpec:
     compared: str = ""
     compared_by_group: str = ""
     groups: str = ""
-    kinds: str = ""
+    has_classes: bool = False
     by_name: str = ""
     is_described: bool = False
     by_people: bool = False

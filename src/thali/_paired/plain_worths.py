@@ -74,7 +74,7 @@ def drawn_of(
 
     estimates = method == "maximum-likelihood"
     if estimates:
-        keeps = "set ", Setting("method", "laplace"), ", whose prior keeps it finite."
+        keeps = "set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."
         check_finite(data.labels, *_beaten(data), keeps)
     if isinstance(data, Choices):
         pose = problem(data, np.eye(data.n_options, dtype=bool), lapse)

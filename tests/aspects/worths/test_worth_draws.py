@@ -295,6 +295,7 @@ def test_each_move_alone_keeps_the_posterior(move, s):
         assert kstest(own, expected).pvalue > 1e-6
 
 
+@pytest.mark.long
 def test_the_same_seed_gives_the_same_draws():
     density = judges(0.0)
     one, other = (chains.run(density, 0.5, None, 3, chains=4) for _ in range(2))

@@ -40,7 +40,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")
     for sentence in (
         "Number of aspects",
-        "vary between groups by a relative standard deviation of",
+        "varies between groups with a relative standard deviation of",
         "choice_probability[m][tea, milk]",
     ):
         assert sentence in result.out

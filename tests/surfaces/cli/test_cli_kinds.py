@@ -18,6 +18,7 @@ def tables(folder):
     table.drop(columns=["person", "sex"]).to_csv("nobody.csv", index=False)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = ("--people", "classes:2:similar", "--respondent", "person", *RUN)

@@ -13,7 +13,7 @@ from thali._data.groups import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
-from thali._posterior.view import ONE, Posterior
+from thali._posterior.view import Posterior
 from thali.errors import Setting
 
 from . import quantities
@@ -169,7 +169,7 @@ class GroupResults(DataAnswers):
         return self._first().judges(name)
 
     def remedies(self) -> Advice:
-        return answers_of(self.posterior, ONE).remedies()
+        return self._first().remedies()
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         tables = {name: one.check(random_seed, ci) for name, one in self._each().items()}
@@ -187,7 +187,7 @@ class GroupResults(DataAnswers):
 class PersonResults(GroupResults):
     """People of whom everybody has weights of their own about common ones: what is of a new person."""
 
-    _each_is = "person"
+    _each_is = "respondent"
 
     def quantities(self) -> Quantities:
         return quantities.of_everybody(self.posterior, self._first().quantities())

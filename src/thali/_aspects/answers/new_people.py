@@ -13,7 +13,7 @@ from ..draws.columns import FeatureColumns, columns_of
 from ..likelihoods.best_worst import rule_of
 from .log_predictive import choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, Kappas, PopulationDraws, kappas_in, new_weights
-from .predict import answers_to, has_answers, mean_of_draws, out_of_sets, places_of
+from .predict import AskedSets, has_answers, out_of_sets, places_of
 from .slopes import known_in, slopes_in, values_of
 
 if TYPE_CHECKING:
@@ -43,11 +43,9 @@ def predicted_of_population(
         raise ArgumentError(
             Argument("covariates"), " are not available for individuals; remove ", Argument("covariates"), "."
         )
-    draws_of, ends = answers_to(sets, posterior.labels, rule_of(posterior))
-    population = population_in(posterior)
+    asked, population = AskedSets(posterior, sets), population_in(posterior)
     people = new_people(population if x is None else population.of(x))
-    draws = np.asarray(sum(draws_of(columns, posterior.lapse) for columns in people) / len(people))
-    return mean_of_draws(draws, ends, posterior.shape[0], return_se)
+    return asked.means(np.asarray(sum(map(asked.probabilities, people)) / len(people)), return_se)
 
 
 def new_people(population: PopulationDraws) -> list[FeatureColumns]:

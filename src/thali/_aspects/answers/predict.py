@@ -1,6 +1,6 @@
 """Posterior mean choice probabilities of any sets."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from ..draws.columns import FeatureColumns, columns_of
 from ..draws.counts import outcomes
 from ..draws.covariates import Lift, values_for
 from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
+from ..likelihoods.best_worst import rule_of
 
 if TYPE_CHECKING:
     import pandas
@@ -27,8 +28,6 @@ _SETS = 200  # whose draws are held at once
 
 def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
-    from ..likelihoods.best_worst import rule_of
-
     labels, lapse = posterior.labels, posterior.lapse
     columns, rule, lift = columns_of(posterior), rule_of(posterior), lift_for(posterior, sets, covariates)
     found = predicted(columns, labels, sets, lapse, rule, lift)
@@ -51,6 +50,39 @@ def predicted(
     return np.split(mean_over_draws(draws_of, columns.n_draws, int(first[-1])), first[1:-1])
 
 
+class AskedSets:
+    """Pairs, or larger sets of options, whose choice probabilities are asked for."""
+
+    def __init__(self, posterior: Posterior, sets: Any) -> None:
+        self.places, self.paired = places_of(sets, posterior.labels)
+        self.answers, self.rule, self.lapse = has_answers(sets), rule_of(posterior), posterior.lapse
+        self.chains = posterior.shape[0]
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """The positions of both options, shape (2, pairs)."""
+        return np.array(self.places, np.int64).reshape(-1, 2).T
+
+    def probabilities(self, columns: FeatureColumns) -> np.ndarray:
+        """Return the probabilities in each draw: of the first of each pair, or of the members, or answers, of sets."""
+        if self.paired:
+            return probability_draws(columns, *self.pairs, self.lapse)
+        return out_of_sets(columns, self.places, self.answers, self.lapse, self.rule)[0](slice(0, columns.n_draws))
+
+    def means(self, draws: np.ndarray, return_se: bool) -> Any:
+        """Return the means of these probabilities, for each set, and their Monte Carlo errors if asked for."""
+        from thali._posterior.summary import mean_errors
+
+        found: list[Any] = [draws.mean(axis=0)]
+        if return_se:
+            found.append(mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
+        if not self.paired:
+            sizes = np.array([len(each) for each in self.places])
+            ends = np.cumsum(sizes * (sizes - 1) if self.answers else sizes)[:-1]
+            found = [np.split(values, ends) for values in found]
+        return tuple(found) if return_se else found[0]
+
+
 def has_answers(sets: Any) -> bool:
     """Whether best and worst of the sets are wanted."""
     return isinstance(sets, Choices) and sets.worst is not None
@@ -66,35 +98,6 @@ def out_of_sets(
     if not answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
     return partial(answer_probability_draws, columns, start, members, lapse, rule), first_answers(start)
-
-
-def answers_to(sets: Any, labels: list[str], rule: str) -> "tuple[Callable[..., np.ndarray], np.ndarray | None]":
-    """Return what gives the probabilities of answers by columns and a lapse, and where those to a set end.
-
-    None: of pairs the probability of the first.
-    """
-    places, paired = places_of(sets, labels)
-    if paired:
-        first, second = np.array(places, np.int64).reshape(-1, 2).T
-        return (lambda columns, lapse: probability_draws(columns, first, second, lapse)), None
-    answers, start = has_answers(sets), np.cumsum([0, *map(len, places)])
-
-    def of_sets(columns: FeatureColumns, lapse: float) -> np.ndarray:
-        return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
-
-    return of_sets, (first_answers(start) if answers else start)[1:-1]
-
-
-def mean_of_draws(draws: np.ndarray, ends: np.ndarray | None, chains: int, return_se: bool) -> Any:
-    """Return the mean of draws (draws, answers), and its Monte Carlo error if wanted, divided where sets end."""
-    from thali._posterior.summary import mean_errors
-
-    found = [draws.mean(axis=0)]
-    if return_se:
-        found.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))
-    if ends is not None:
-        found = [np.split(each, ends) for each in found]
-    return tuple(found) if return_se else found[0]
 
 
 def errors_of_predictions(

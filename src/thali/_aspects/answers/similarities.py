@@ -12,7 +12,7 @@ from thali._inference.seeds import streams
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
-from thali.errors import Argument, Setting
+from thali.errors import Setting
 
 from ..draws.columns import columns_of
 from ..draws.similarities import measured_similarities, similarity_draws
@@ -70,7 +70,7 @@ class SimilarityResults(ObjectResults):
         return {"n_shared_features": self.posterior.n_counted}  # of a single object they are drawn from the prior
 
     def remedies(self) -> Advice:
-        to_temper = (Argument("tempering"), " (", Setting("tempering", None), ")")
+        to_temper = (Setting("tempering", "auto"),)
         return tempered(temperatures_of(self.posterior), to_temper)
 
     def left_out(self, part: Any) -> Any:

@@ -83,7 +83,10 @@ def run_compare(
     if by == PREDICTION and folds is None:
         parts = parts_of(data, leave_out)
         folds = proportionate_folds(len(named), parts)
-        notify(f"{len(named) * (folds or parts):,} fits: each model without each of {folds or parts:,} parts.")
+        notify(
+            f"{len(named) * (folds or parts):,} fits: each model is fitted without each of {folds or parts:,} parts"
+            " of the data."
+        )
     if by == PREDICTION and features_of(of_data.kind):
         run = _BUDGET | run
     run |= {"by": by, "leave_out": leave_out, "folds": folds, "sensitivity": bool(own["sensitivity"])}
