@@ -69,8 +69,8 @@ def positive(name: str | Fact, value: Any, meaning: str) -> float:
 def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     """One of a few values."""
     if value not in choices:
-        must = " must be one of " if len(choices) > 1 else " must be "
-        raise ArgumentError(Argument(name), must, listed(name, choices), f"; got {value!r}.")
+        must, between = (" must be one of ", ", ") if len(choices) > 2 else (" must be ", " or ")
+        raise ArgumentError(Argument(name), must, listed(name, choices, between), f"; got {value!r}.")
     return value
 
 

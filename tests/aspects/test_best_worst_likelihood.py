@@ -161,7 +161,7 @@ MISTAKES = [
         "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
         "sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
-    ("unique", "maxdiff", "`best_worst` must be one of 'ranking', 'reversed'; got 'maxdiff'."),
+    ("unique", "maxdiff", "`best_worst` must be 'ranking' or 'reversed'; got 'maxdiff'."),
 ]
 
 

@@ -334,7 +334,7 @@ def test_data_that_are_refused(data):
             lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
             ("for latent classes",),
         ),
-        (lambda model: model.update(random_comparisons(3, 1)), ("all the data",)),
+        (lambda model: model.update(random_comparisons(3, 1)), ("all data together",)),
         (lambda model: model.features(similar=0.8), ("of_class(1)",)),
         (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), ("'order'",)),
     ],

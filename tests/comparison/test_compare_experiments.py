@@ -216,7 +216,7 @@ def test_a_comparison_goes_on_from_its_job(data, tmp_path, monkeypatch):
 
 ONE = {"m": Constant()}
 BAD = [
-    (ONE, {"leave_out": "pair"}, "`leave_out` must be one of 'task', 'respondent'; got 'pair'."),
+    (ONE, {"leave_out": "pair"}, "`leave_out` must be 'task' or 'respondent'; got 'pair'."),
     (ONE, {"hold_out": 2, "folds": 2}, "Both `hold_out` and `folds` are given; remove one."),
     (ONE, {"folds": 1}, "`folds` must be an integer >= 2; got 1."),
     (ONE, {"folds": 9}, "`folds=9` exceeds the number of tasks of a respondent; use at most 8."),

@@ -206,7 +206,7 @@ def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompil
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["people.csv", "--group", "sex", "--folds", 7], ("--folds", "pairs (6)")),
+        (["people.csv", "--group", "sex", "--folds", 7], ("--folds", "pairs; use at most 6")),
         (
             ["people.csv", "--group", "sex", "--leave-out", "task"],
             ("must be pair",),

@@ -398,7 +398,7 @@ PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(
 
 
 COMPARED = [
-    ("folds of pairs", "tea.csv --folds 4", "exceeds the number of pairs (3)"),
+    ("folds of pairs", "tea.csv --folds 4", "exceeds the number of pairs; use at most 3"),
     ("nobody", "tea.csv --leave-out respondent", "the table with its column of respondents, --respondent."),
     (
         "choices of pairs",

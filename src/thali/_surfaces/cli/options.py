@@ -258,7 +258,8 @@ def _whose(names: list[str]) -> str:
 def text_of_option(spec: ModelSpec, option: Option) -> str:
     """What an option of a model means; of `method`, which there are."""
     if option.name == "method":
-        return f"Estimation method: {' or '.join(spec.methods)}{option.help}."
+        *several, last = spec.methods
+        return f"Estimation method: {', '.join(several)} or {last}{option.help}."
     return option.help
 
 
