@@ -153,7 +153,7 @@ def test_pooled_comparisons_keep_covariates():
 def test_every_kind_of_data_and_population_that_is_modelled_has_results():
     modelled = {(OWN, ONE)}
     for spec in SPECS:
-        populations = (ONE, GROUPS, PEOPLE, *[KINDS] * spec.has_classes) if spec.groups else ()
+        populations = (ONE, GROUPS, PEOPLE, *[KINDS] * spec.has_classes) if spec.by_group else ()
         kinds = (CHOICES, BEST_WORST) if spec.kind == CHOICES else (spec.kind,)
         modelled |= {(kind, population) for kind in kinds for population in populations}
     assert RESULTS.keys() == modelled

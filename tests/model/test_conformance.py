@@ -17,16 +17,12 @@ from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali._data.kinds import (
-    BEST_WORST,
-    CHOICE_GROUPS,
     CHOICES,
     CLASSES,
     EXPERIMENTS,
     GROUPED,
-    PAIR_GROUPS,
     PAIRS,
     SIMILARITIES,
-    TRIPLET_GROUPS,
     TRIPLETS,
 )
 from thali._inference.threads import Sliced
@@ -40,7 +36,8 @@ NAMES = list(TINY)
 SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.partition(",")[0]}
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
-BEST_WORST_GROUPS = GROUPED[BEST_WORST]
+PAIR_GROUPS, CHOICE_GROUPS, TRIPLET_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[TRIPLETS]
+BEST_WORST_GROUPS = "best-worst groups"
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     PAIR_GROUPS: "2 groups: women (13 comparisons), men (12 comparisons); 3 options",

@@ -265,7 +265,9 @@ class ScoredOccasions:
     @cached_property
     def choices(self) -> Choices:
         """The occasions as models take them; all options stay, whether they are still offered or not."""
-        (who, answer), times = np.unique([self.who, self.answer], axis=1, return_counts=True)
+        width = len(self.asked.counts)
+        keys, times = np.unique(self.who.astype(np.int64) * width + self.answer, return_counts=True)
+        who, answer = np.divmod(keys, width)
         return of_choices(self.data, who, *self.data.places_of(answer), times=times.astype(float))
 
     def predicted_by(self, model: Any) -> np.ndarray:

@@ -34,7 +34,7 @@ SPECS: tuple[DataSpec, ...] = (
         example="EliminationByAspects()",
         compared="BTL=unique,inferred aspects=ibp",
         compared_by_group="common,free,similar",
-        groups="choices from sets by group",
+        by_group=True,
         has_classes=True,
     ),
     DataSpec(
@@ -58,7 +58,7 @@ SPECS: tuple[DataSpec, ...] = (
         example="EliminationByAspects()",
         compared="BTL=unique,inferred aspects=ibp",
         compared_by_group="common,free,similar",
-        groups="paired comparisons by group",
+        by_group=True,
         has_classes=True,
         by_people=True,
     ),
@@ -71,7 +71,7 @@ SPECS: tuple[DataSpec, ...] = (
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="free,similar",
-        groups="similarities by group",
+        by_group=True,
     ),
     DataSpec(
         TRIPLETS,
@@ -81,7 +81,7 @@ SPECS: tuple[DataSpec, ...] = (
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="common,free,similar",
-        groups="triplets by group",
+        by_group=True,
     ),
     DataSpec(
         CLASSES,
@@ -96,10 +96,8 @@ SPECS: tuple[DataSpec, ...] = (
 )
 
 # of several groups of people
-GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.groups} | {BEST_WORST: "best-worst choices by group"}
+GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.by_group}
 OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}
-PAIR_GROUPS, CHOICE_GROUPS, SIMILARITY_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[SIMILARITIES]
-TRIPLET_GROUPS = GROUPED[TRIPLETS]
 
 
 def spec_of_kind(kind: str) -> DataSpec:

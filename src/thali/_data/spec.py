@@ -26,8 +26,8 @@ class DataSpec:
         The models that `thali compare` compares unless others are named, and those of several groups of people.
     compared_by_group : str
         The same of several groups of people.
-    groups : str
-        The kind of such data of several groups of people; "": they are not modelled.
+    by_group : bool
+        Whether such data of several groups of respondents are modelled.
     has_classes : bool
         Whether latent classes of respondents are modelled.
     by_name : str
@@ -46,11 +46,16 @@ class DataSpec:
     example: str = ""
     compared: str = ""
     compared_by_group: str = ""
-    groups: str = ""
+    by_group: bool = False
     has_classes: bool = False
     by_name: str = ""
     is_described: bool = False
     by_people: bool = False
+
+    @property
+    def groups(self) -> str:
+        """The kind of such data of several groups of respondents, as users read it."""
+        return f"{self.kind} by group"
 
     @property
     def is_recognised(self) -> bool:

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, OF_GROUPS, PAIRS
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPED, OF_GROUPS, PAIRS
 from thali._people.populations import parse_people
 from thali.errors import DataError
 
@@ -116,7 +116,7 @@ def offers_of(kind: str) -> list[Offer]:
 def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     """Return the model of these data that has these options of the command line, the usual one if that does."""
     words = {*words}
-    if data.kind == CHOICE_GROUPS:
+    if data.kind == GROUPED[CHOICES]:
         data = data.pooled()
     offers = offers_of(data.kind)
     # the first of those that fit equally well

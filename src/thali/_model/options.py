@@ -339,6 +339,7 @@ OF_TRIPLETS = (
     _column(roles.NEARER, "triplets"),
     _column(roles.FARTHER, "triplets"),
 )
+OF_OBJECTS = (*OF_TRIPLETS, DISSIMILARITIES)
 TIES = Option(
     "ties",
     "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for each option; drop:"

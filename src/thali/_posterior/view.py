@@ -17,9 +17,8 @@ if TYPE_CHECKING:
 LATENT = "latent_features"  # the group of what depends on the order of features or classes, or is padded
 _LATENT_DIMENSIONS = {"feature", "owner", "kind_number"}
 MEMBERS = "kind"  # its variable with the class of each respondent
-POPULATION = (
-    "population"  # in `constant_data`: GROUPS, also where each is a person, or KINDS; absent for respondents alike
-)
+# In `constant_data`: GROUPS, also where each is a person, or KINDS; absent for respondents alike.
+POPULATION = "population"
 COVARIATE = "covariate_name"  # the dimension of covariates of comparisons and of options
 
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}

@@ -18,7 +18,7 @@ from ..draws.covariates import cells_of
 from ..likelihoods.answer_draws import choice_answers, comparison_answers
 from ..likelihoods.best_worst import rule_of
 from . import quantities
-from .data_answers import DataAnswers, PersonResults
+from .data_answers import DataAnswers, GroupResults, PersonResults
 from .groups import group_features_table
 from .kinds_of_people import (
     aligned_members,
@@ -166,11 +166,12 @@ class LatentClassResults(DataAnswers):
 
             return times_asked
 
-        each = [answers_of(classes.of_group(name)).answer_probabilities(data, draws, ties) for name in classes.groups]
+        groups = GroupResults(classes)
+        each = [groups.of_group(name).answer_probabilities(data, draws, ties) for name in classes.groups]
         return [AlikeRespondents(probabilities, times_of(number)) for number, probabilities in enumerate(each)]
 
     def judged_besides(self) -> Quantities:
-        return answers_of(self.classes).judged_besides()
+        return GroupResults(self.classes).judged_besides()
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         return predicted_of_new(self.posterior, self.classes, sets, return_se, covariates)

@@ -151,13 +151,17 @@ class GroupResults(DataAnswers):
 
     _each_is = "group"
 
+    def of_group(self, name: str) -> DataAnswers:
+        """The results of one group."""
+        return answers_of(self.posterior.of_group(name))
+
     def _each(self) -> dict[str, DataAnswers]:
-        """The answers of every group, by its name."""
-        return {name: answers_of(self.posterior.of_group(name)) for name in self.posterior.groups}
+        """The results of every group, by its name."""
+        return {name: self.of_group(name) for name in self.posterior.groups}
 
     def _first(self) -> DataAnswers:
-        """The answers of the first group, which has the features of all."""
-        return answers_of(self.posterior.of_group(self.posterior.groups[0]))
+        """The results of the first group, which has the features of all."""
+        return self.of_group(self.posterior.groups[0])
 
     def quantities(self) -> Quantities:
         return quantities.of_groups(self.posterior, {name: one.quantities() for name, one in self._each().items()})

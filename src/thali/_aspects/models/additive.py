@@ -144,6 +144,7 @@ class SimilarityRules:
     """Similarities of one group of people or of several; whatever else was given is refused by the likelihood."""
 
     kind: ClassVar[str] = SIMILARITIES  # for which the options are
+    are_estimated: ClassVar[bool] = True
 
     def __init__(self, data: Any) -> None:
         self.parts = dict(data) if data.kind in OF_GROUPS else {"": data}
@@ -151,7 +152,7 @@ class SimilarityRules:
     @property
     def has_estimates(self) -> bool:
         """Whether there are estimates in addition to posterior means."""
-        return "" in self.parts
+        return self.are_estimated and "" in self.parts
 
     @property
     def in_words(self) -> str:
@@ -179,7 +180,7 @@ class TripletRules(SimilarityRules):
     """Which pair of a set is the most similar."""
 
     kind = TRIPLETS
-    has_estimates = False
+    are_estimated = False
 
     def likelihood(self, model: "AdditiveClustering") -> Any:
         return MostSimilarPair(model.link, model.lapse)
