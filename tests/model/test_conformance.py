@@ -49,9 +49,9 @@ SIZE_OF = {  # of the data of `TINY`
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
-    "random people": "4 people: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
+    "random people": "4 respondents: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
     "3 options",
-    "columns of judges": "4 people: p0 (6 similarities), p1 (6 similarities), p2 (6 similarities), "
+    "columns of judges": "4 respondents: p0 (6 similarities), p1 (6 similarities), p2 (6 similarities), "
     "p3 (6 similarities); 4 objects",
 }
 _KINDS = {  # by the end of a row's name
