@@ -50,7 +50,7 @@ NOTICED = (
     [
         ("fit", ML),
         ("leaderboard", ML),
-        ("test agreement", ()),
+        ("test agreement", ("--without", "respondent")),
         ("test circular", ()),
     ],
 )
