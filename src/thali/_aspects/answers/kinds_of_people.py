@@ -249,7 +249,8 @@ def predicted_of_new(posterior: Posterior, classes: Posterior, sets: Any, return
     """
     asked, lift = AskedSets(posterior, sets), lift_for(posterior, sets, covariates)
     if asked.paired:
-        of_outcome = outcomes_of_new(posterior, classes, *asked.pairs, lift)
+        first, second = asked.pairs
+        of_outcome = outcomes_of_new(posterior, classes, first, second, lift)
         return asked.means(of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2]), return_se)
     share = aligned_shares(posterior)
     each = [asked.probabilities(columns_of(classes.of_group(name))) for name in classes.groups]

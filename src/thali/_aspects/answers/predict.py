@@ -66,7 +66,8 @@ class AskedSets:
     def probabilities(self, columns: FeatureColumns) -> np.ndarray:
         """Return the probabilities in each draw: of the first of each pair, or of the members, or answers, of sets."""
         if self.paired:
-            return probability_draws(columns, *self.pairs, self.lapse)
+            first, second = self.pairs
+            return probability_draws(columns, first, second, self.lapse)
         return out_of_sets(columns, self.places, self.answers, self.lapse, self.rule)[0](slice(0, columns.n_draws))
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:

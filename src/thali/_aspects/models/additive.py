@@ -208,7 +208,7 @@ class RefusedRules(SimilarityRules):
         return False
 
 
-_RULES = {SIMILARITIES: SimilarityRules, TRIPLETS: TripletRules}
+_RULES: dict[str | None, type[SimilarityRules]] = {SIMILARITIES: SimilarityRules, TRIPLETS: TripletRules}
 
 
 def rules_for(data: Any) -> SimilarityRules:
