@@ -45,7 +45,10 @@ HOW = {
     ),
     "half": ({"ties": "half"}, ["Each tie counted as half a win for each option."]),
     "drop": ({"ties": "drop"}, ["Ties were excluded."]),
-    "covariates": ({"covariates": "length"}, ["log odds of a choice were linear in length", "Normal(0, 1)"]),
+    "covariates": (
+        {"covariates": "length"},
+        ["log odds of a choice were linear in each covariate (length)", "Normal(0, 1)"],
+    ),
     "judges": ({"judges": True}, ["log d ~ Normal(0, tau²) and a HalfNormal(0.5) prior on tau"]),
     "known judges": ({"judges": True, "judge_sd": 0.3}, ["and tau = 0.3."]),
     "periods": ({**DATED, "drift": 0.1}, ["successive periods (month) by Normal(0, s²), with s = 0.1."]),
@@ -149,7 +152,7 @@ def test_what_is_known_of_the_making_is_on_the_page_alone(tmp_path):
     for chapter, sentence in (
         ("data", "Leaderboard of 4 options, 6 pairs, 240 comparisons ("),
         ("methods", "Bradley &amp; Terry (1952)"),
-        ("statistical-details", "Repeated answers of respondents"),
+        ("statistical-details", "Repeated answers from the same respondents"),
     ):
         assert [name for name, text in chapters.items() if sentence in text] == [chapter]
         assert html.unescape(sentence) not in str(board)

@@ -90,9 +90,9 @@ def test_a_file_is_read_once(run, tmp_path, text, words, code):
     ("text", "kind", "shape"),
     [
         (PAIRS, kinds.PAIRS, "list of comparisons"),
-        (SQUARE, kinds.PAIRS, "square of counts"),
+        (SQUARE, kinds.PAIRS, "square matrix of counts"),
         (SETS, kinds.CHOICES, "long table of choices"),
-        (ALIKE, kinds.SIMILARITIES, "square of similarities"),
+        (ALIKE, kinds.SIMILARITIES, "square matrix of similarities"),
         ("a,b,similarity\ntea,milk,0.3\n", kinds.SIMILARITIES, "list of similarities"),
     ],
 )
@@ -157,7 +157,7 @@ def test_the_nearest_shape_is_named_and_what_it_lacks(header, facts):
 
 def test_rows_may_end_early_in_a_triangle_alone(tmp_path):
     text = ",A,B,C\nA\nB,0.8\nC,0.3,0.4\n"
-    assert recognise(table(text)).shape == "square of similarities"
+    assert recognise(table(text)).shape == "square matrix of similarities"
     for wanted in ((kinds.PAIRS,), (kinds.CLASSES,)):
         with refused(ValueError, "Line 2", "1 cell", "4 columns"):
             recognise(table(text), *wanted)

@@ -195,7 +195,7 @@ OPEN = ModelSpec(
     aliases=("open",),
     cls="thali._aspects.models.open:LatentFeatureModel",
     data=(PAIRS, CHOICES, SIMILARITIES, TRIPLETS),
-    answers="latent features under any prior and likelihood, including your own",
+    answers="find latent features under any prior and likelihood, including your own",
     papers=("griffiths2011",),
     pictures=("features", "n_features", "trace"),
 )

@@ -343,7 +343,7 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         )
     if len(missing := table.attrs["missing"]):
         sentences.append(
-            f"The evidence of {', '.join(missing['model'])} is not available yet; the probabilities cover only the"
+            f"The evidence for {shorten(missing['model'])} is not available yet; the probabilities cover only the"
             " other models."
         )
     sentences += [f"{name}: {each.convergence}" for name, each in found.items() if not each.usable]

@@ -300,7 +300,7 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> QuestionnaireCo
         row = frame.loc[again.idxmax()]
         raise DataError(
             f"Task {as_label(row['task'])} of the design lists alternative {as_label(row['alternative'])} twice; if"
-            " several designs were merged, add a column version."
+            " several designs were merged, add a column named 'version'."
         )
     held_out = flags(frame, HELD_OUT) if HELD_OUT in frame else np.zeros(len(frame), bool)
     tasks, firsts = [], []

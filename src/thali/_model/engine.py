@@ -158,4 +158,4 @@ def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any
         name = option.name
         if name in given and name not in has and repr(given[name]) != repr(usual[name]):
             needed, got = Setting("method", option.methods[0]), Setting("method", method)
-            raise ArgumentError(Argument(name), " requires ", needed, "; got ", got, ". Remove the argument.")
+            raise ArgumentError(Argument(name), " requires ", needed, "; got ", got, ". Remove ", Argument(name), ".")

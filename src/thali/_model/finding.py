@@ -294,7 +294,7 @@ class Findings(Sequence[Finding], Described):
         if not isinstance(which, str):
             return list(self)[which]
         if (found := self.find(which)) is None:
-            raise ArgumentError(f"There is no finding {which!r} here; the keys are {', '.join(self.keys())}.")
+            raise ArgumentError(f"There is no result {which!r} here; the keys are {', '.join(self.keys())}.")
         return found
 
     def __contains__(self, key: object) -> bool:

@@ -149,7 +149,7 @@ def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
     return phrase(_SENTENCES, method, errors=errors), *said_of(board.people)
 
 
-@finding("independence", "Repeated answers of respondents", (SCREEN, PAGE), chapter=STATISTICS)
+@finding("independence", "Repeated answers from the same respondents", (SCREEN, PAGE), chapter=STATISTICS)
 def independence(board: Leaderboard, settings: None) -> Finding | None:
     """What was made of the answers of the same people."""
     from thali._aspects.findings.people import dependence_finding

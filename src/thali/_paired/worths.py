@@ -323,8 +323,9 @@ def _check_anchor(pose: Posed, scale: WorthScale, labels: Sequence[str]) -> None
     if place is not None and pose.density.entry[place] > 0:
         raise DataError(
             Argument("anchor_model"),
-            f" is {scale.anchor!r}, which first appears in {pose.periods[pose.density.entry[place]]}, but the anchor"
-            f" must be present from the first period ({pose.periods[0]}); choose another, or start later with ",
+            f" is {scale.anchor!r}, which first appears in period {pose.periods[pose.density.entry[place]]}, but the"
+            f" anchor must be present from the first period ({pose.periods[0]}); choose another anchor, or start later"
+            " with ",
             Argument("since"),
             ".",
         )

@@ -136,8 +136,8 @@ class RespondentCovariates(NamedTuple):
             label, labels = str(table.loc[:, column].iloc[int(rows.argmax())]), shorten(sorted(self.labels()[column]))
             warn(
                 DataWarning(
-                    f"Column {column!r} of new respondents contains {label!r}, but the fitted respondents have"
-                    f" {labels}; such respondents are treated as if this column were unknown."
+                    f"Column {column!r} of the new respondents contains {label!r}, but the fitted respondents have"
+                    f" only {labels}; the value is treated as unknown for these respondents."
                 )
             )
             found[rows, 1:] = np.nan

@@ -320,7 +320,7 @@ def _tokens(given: _Given) -> list[_Token]:
 
 def _unreadable(given: _Given, what: str) -> ArgumentError:
     return ArgumentError(
-        Argument(given.argument), f" {given.text!r} is not a valid condition: {what}; an example is {EXAMPLE}."
+        Argument(given.argument), f" {given.text!r} is not a valid condition: {what}. Example: {EXAMPLE}."
     )
 
 

@@ -14,9 +14,9 @@ CHOICES = SHAPE["long table of choices"]
 BEST_WORST = SHAPE["table of best-worst choices"]
 CLASSES = SHAPE["covariates and a column of classes"]
 EXPERIMENT = SHAPE["choice experiment"]
-COUNTS = SHAPE["square of counts"]
+COUNTS = SHAPE["square matrix of counts"]
 COMPARISONS = SHAPE["list of comparisons"]
-ALIKE_SQUARE = SHAPE["square of similarities"]
+ALIKE_SQUARE = SHAPE["square matrix of similarities"]
 ALIKE_LIST = SHAPE["list of similarities"]
 
 PLANTS = "height,kind\n1.5,moss\n30,fern\n2,moss\n"

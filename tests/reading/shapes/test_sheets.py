@@ -8,7 +8,7 @@ from thali._reading.shapes import SHAPES
 from thali._reading.table import load
 
 SHAPE = {shape.name: shape for shape in SHAPES}
-SHEETS = SHAPE["workbook with one square per respondent"]
+SHEETS = SHAPE["workbook with one square matrix per respondent"]
 
 openpyxl = pytest.importorskip("openpyxl", reason="Excel files need openpyxl")
 

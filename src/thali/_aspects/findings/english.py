@@ -77,7 +77,8 @@ ENGLISH = {
     " (maximum difference) {source}.",
     "methods.ties": "Ties were modelled with the rule of {source}{prior}.",
     "methods.ties.prior": ", with a Gamma(1, 1) prior on its parameter",
-    "methods.covariates": "The log odds of a choice were linear in {names}; each coefficient had a Normal(0, 1) prior.",
+    "methods.covariates": "The log odds of a choice were linear in each covariate ({names}); each"
+    " coefficient had a Normal(0, 1) prior.",
     "methods.lapse": "With probability {lapse:g} the choice was random, with equal probability for each option.",
     # people who answered more than once
     "independence.good": "Intervals generalise to new respondents.",
@@ -132,8 +133,8 @@ ENGLISH = {
     "respondent_effects.one": "{of} × {ratio} per unit of {column}",
     "respondent_effects.label": "{of} × {ratio} for {label} relative to {first} ({column})",
     "respondent_effects.none": "No weight clearly increases or decreases with {columns} (probability ≥ 0.95).",
-    "respondent_effects.by": "Effects are changes in the log weight per unit of the column, with the other columns"
-    " unchanged; for options, changes in the log of the option's share of the total worth.",
+    "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the column, with the other"
+    " columns constant; for options, changes in the log of the option's share of the total worth.",
     "respondent_effects.title": "Effects of respondent characteristics on individual weights",
     "respondent_effects.methods": "A respondent's expected weight was v exp(x'b), where v is the population weight, x"
     " contains the respondent's {columns} (standardised) and each element of b had a Normal(0, {sd}²) prior.",
@@ -148,12 +149,11 @@ ENGLISH = {
     "individuals.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     # groups and latent classes
     "groups.asked": "Do {names} share the same {word}s, and how much does each {word} weigh in each group?",
-    "groups.more": "The {word} of {members} weighs more for {more} than for {less} (probability {sure} if the {word}"
-    " exists;"
-    " probability that it exists: {probability})",
+    "groups.more": "The {word} shared by {members} weighs more for {more} than for {less} (probability {sure} if the"
+    " {word} exists; it exists with probability {probability})",
     "groups.same": "No shared {word} clearly differs in weight between groups.",
     "groups.none": "No {word} shared by some but not all options is probable enough to be listed.",
-    "groups.title": "Weight in each group of the {word}s that some but not all options share",
+    "groups.title": "Weights, by group, of the {word}s shared by some but not all options",
     "groups.others": "The exported table of {word}s contains {more}.",
     "groups.caption": "Weight of each {word} in each group.",
     "groups.ranks": "Most preferred: {first}.",
@@ -181,7 +181,7 @@ ENGLISH = {
     "kinds.title": "Latent classes, largest first: share of the respondents and of the population, and number of"
     " respondents assigned",
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
-    "kinds.features": "Weight in each class of the aspects that some but not all options share",
+    "kinds.features": "Weights, by class, of the aspects shared by some but not all options",
     "kinds.caption": "Weight of each aspect in each class.",
     "kinds.kappa": "The weight of a feature varies between classes with a relative standard deviation of {estimate}.",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
@@ -196,7 +196,7 @@ ENGLISH = {
     "kinds.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~ Gamma(2, 0.1).",
     "kinds.methods.matched": "Classes were matched across draws by their members {source}.",
     # what was asked
-    "elimination.asked.plain": "How strongly is each option preferred, if each option has a single worth?",
+    "elimination.asked.plain": "How strongly is each option preferred, assuming that each has a single worth?",
     "elimination.asked.tree": "Which aspects determine choices among these options, if related options tend to share"
     " aspects?",
     "elimination.asked.latent": "Which aspects determine choices among these options, how many are there, and how much"
@@ -222,7 +222,7 @@ ENGLISH = {
     "ml.residuals": "Deviance residuals, largest absolute values first",
     "ml.methods.luce": "Choices were modelled with the choice rule of {source}.",
     "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given aspects.",
-    "ml.methods.covariates": "The log odds of a choice were linear in {names}.",
+    "ml.methods.covariates": "The log odds of a choice were linear in each covariate ({names}).",
     "ml.methods.fitted": "Weights were estimated by maximum likelihood {source}; standard errors {errors}.",
     "ml.methods.observed": "are based on the observed information",
     "ml.methods.people": "are clustered by respondent {source}",
@@ -236,13 +236,13 @@ ENGLISH = {
     " the similarity of the objects that share it?",
     "additive.silent": "Similarities carry no information about features that only one object has, so such features"
     " are omitted.",
-    "features.membership": "Probability that each option or object has the feature, given that the feature is present",
+    "features.membership": "Probability that each option or object has the feature, given that the feature exists",
     "additive.counted": "features shared by two or more objects",
     "additive.counted.triplets": "features that affect the answers",
     "additive.all": "features in total, including those of only one object",
     "additive.no variance": "All similarities are equal, so there is no variance to account for.",
     "additive.explained": "{whose} account for {share} % of the variance of the data.",
-    "additive.of.expectation": "The expected similarities",
+    "additive.of.expectation": "Expected similarities",
     "additive.of.map-features": "The similarities of the map-features estimate",
     "additive.of.conditional-map": "The similarities of the conditional-map estimate",
     "additive.of.joint-map": "The similarities of the joint-map estimate",

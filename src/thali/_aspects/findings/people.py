@@ -37,7 +37,7 @@ REACH_SIZE = 3  # options of a set
 SURE = 0.95  # probability from which on the direction of an effect is sure
 
 
-@finding("independence", "Repeated answers of respondents", ON_SCREEN, chapter=STATISTICS)
+@finding("independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS)
 def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     """What was made of the answers of the same people."""
     dependence = model._view.dependence

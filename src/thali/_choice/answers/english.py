@@ -73,9 +73,9 @@ ENGLISH = {
     "segments.latent": "{model} estimates latent classes of respondents directly. ",
     # multinomial and hierarchical logit
     "logit.asked": "How much does each attribute level add to the utility of a product, what are respondents willing"
-    " to pay for it, and what share would each product of a market have?",
+    " to pay for it, and what share would each product in a market have?",
     "logit.asked.people": "How much does each attribute level add to each respondent's utility of a product, what are"
-    " respondents willing to pay for it, and what share would each product of a market have?",
+    " respondents willing to pay for it, and what share would each product in a market have?",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
     "logit.population.prior": "The heterogeneity prior influences these results ({people} respondents, {tasks} tasks"
     " each): halving its scale ({setting}) would reduce sd[{name}] by about {share} %, and the other standard"
@@ -139,7 +139,7 @@ ENGLISH = {
     " coefficients and then the population parameters given all coefficients, interleaved with Gibbs steps {source}.",
     # latent classes
     "latent.asked": "Which segments of respondents are there, how large is each, what does each prefer, and what share"
-    " would each product of a market have?",
+    " would each product in a market have?",
     "latent.several": "Latent classes of respondents: {number}, with shares of {shares}.",
     "latent.one": "A single class contains all respondents.",
     "latent.maximum": "Best maximum found: log-likelihood {log_likelihood} (all choices), BIC {bic} (n ="
@@ -167,7 +167,7 @@ ENGLISH = {
     "latent.left_out": "the log-likelihood of held-out respondents in {folds} folds",
     # product classes
     "classes.asked": "Which classes of products do respondents like or dislike, which attributes drive their choices,"
-    " and what share would each product of a market have?",
+    " and what share would each product in a market have?",
     "classes": "Most important product class: {name}; {share} % of respondents care about it.",
     "classes.none": "No respondent uses any product class: the choices look random.",
     "classes.unstable": "No product class appears in most chains.",

@@ -71,7 +71,7 @@ def refuse_rising(data: "ChoiceExperiment", coding: Coding, price: str) -> None:
 
 def _rising(price: str, value: float, z: float) -> DataError:
     return DataError(
-        f"Demand does not decrease with {price!r} (coefficient {value:.3g}, z = {z:.1f}), so amounts of money are"
+        f"Demand does not decrease with {price!r} (coefficient {value:.3g}, z = {z:.1f}), so willingness to pay is"
         " undefined; check the attribute, or set ",
         Setting("space", PREFERENCE),
         ".",

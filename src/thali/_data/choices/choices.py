@@ -264,7 +264,7 @@ class Choices(Judged):
         if not self.is_paired:
             wide = self.sets[int(self.sizes.argmax())]
             raise DataError(
-                f"This requires choices between two options, but one choice was from {shorten(wide)}; remove such"
+                f"This requires choices between two options, but one choice was among {shorten(wide)}; remove such"
                 " choices."
             )
         first, second = self.members.reshape(-1, 2).T

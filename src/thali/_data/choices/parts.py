@@ -126,7 +126,9 @@ def _who_chose(data: "Choices") -> np.ndarray:
 def _refuse_unknown(data: "Choices") -> None:
     """Raise the `DataError` of choices that do not say who made them."""
     if not data.respondents:
-        raise DataError("These choices do not identify respondents; read them with their column of respondents.")
+        raise DataError(
+            "These choices do not identify respondents; read them again and name the column of respondents."
+        )
 
 
 def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ...]) -> "Choices":

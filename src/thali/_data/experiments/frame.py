@@ -100,7 +100,7 @@ def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", altern
             f"No alternative is called {label!r}, the value of none=; they are {shorten(known)}.{suggest(label, known)}"
         )
     cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
-    return f"No row has {cells}, the value of none=; correct it."
+    return f"No row has {cells}, the value given as none=; correct none=."
 
 
 class Bare(NamedTuple):

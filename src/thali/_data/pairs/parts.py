@@ -652,7 +652,7 @@ def known_answers(data: "PairedComparisons") -> Answers:
     """Who gave which answers; a DataError if the data do not say."""
     if data.answers is None:
         raise DataError(
-            "These comparisons do not identify respondents; read them with their column of respondents",
+            "These comparisons do not identify respondents; read them again and name the column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )

@@ -252,7 +252,8 @@ def pairs_in(number: int, members: Iterable[Any]) -> list[Pair]:
         names = [as_label(entry) for entry in entries]
         if len(names) < 3:
             raise DataError(
-                f"Set {number} has {plural(len(names), 'object')}; a most similar pair requires at least three."
+                f"Set {number} has {plural(len(names), 'object')}; choosing the most similar pair requires"
+                " at least three."
             )
         if len(set(names)) < len(names):
             twice = next(name for k, name in enumerate(names) if name in names[:k])

@@ -348,7 +348,7 @@ class Triplets(Judged):
         """Who gave which answers; a DataError if the data do not say."""
         if self.answers is None:
             raise DataError(
-                "These triplets do not identify respondents; read them with their column of respondents",
+                "These triplets do not identify respondents; read them again and name the column of respondents",
                 InPython("", Message(", ", Argument("respondent"))),
                 ".",
             )

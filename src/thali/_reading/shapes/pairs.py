@@ -48,7 +48,7 @@ from ..table import RawTable
 # Paired comparisons as a square table: how often the row was chosen over the column -----------------------------------
 
 
-_SQUARE = "square of counts"
+_SQUARE = "square matrix of counts"
 _SQUARE_HOW = "square count matrix, row over column"
 
 
@@ -130,7 +130,7 @@ SQUARE = Shape(
 # Paired comparisons as a workbook with a square of counts for every respondent, a sheet each --------------------------
 
 
-_SHEETS = "workbook with one square per respondent"
+_SHEETS = "workbook with one square matrix per respondent"
 
 
 def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:

@@ -30,7 +30,7 @@ from ..table import RawTable
 # Similarities as a square table, whole or one triangle of it ----------------------------------------------------------
 
 
-_SQUARE = "square of similarities"
+_SQUARE = "square matrix of similarities"
 
 
 def match_square(table: RawTable, symmetrize: str | None = None, dissimilarities: str | None = None) -> Reading | None:
@@ -88,7 +88,7 @@ SQUARE = Shape(
 # Similarities as a workbook with a square for every respondent, a sheet each ------------------------------------------
 
 
-_SHEETS = "workbook with one square of similarities per respondent"
+_SHEETS = "workbook with one square matrix of similarities per respondent"
 
 
 def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | None:
@@ -103,7 +103,7 @@ def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | No
             f"Some sheets contain similarities ({shorten(similar)}), but others do not ({shorten(counts)}); keep one"
             " kind of sheet."
         )
-    how = f"{plural(len(squares), 'sheet')}, one per respondent, each a square of similarities"
+    how = f"{plural(len(squares), 'sheet')}, one per respondent, each a square matrix of similarities"
     return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
 
 
@@ -129,7 +129,7 @@ SHEETS = Shape(
     _SHEETS,
     SIMILARITIES,
     match_sheets,
-    expected="a workbook with such a square of similarities on one sheet per respondent",
+    expected="a workbook with such a square matrix of similarities on one sheet per respondent",
     settings=("symmetrize",),
     triangle=True,
     needs="no sheets of squares",

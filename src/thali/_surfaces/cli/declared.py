@@ -32,7 +32,7 @@ _Slides = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
-        help="Write one slide (16:9, PNG and SVG) for each result with a picture.",
+        help="Write one slide (16:9, PNG and SVG) for each result that has a figure.",
         show_default=False,
     ),
 ]
@@ -80,7 +80,7 @@ def fit(
     quiet: Quiet = False,
     **typed: Any,
 ) -> None:
-    """Fit a model to comparisons, choices, similarities, covariates or a choice experiment, and print the results."""
+    """Fit a model to comparisons, choices, similarities, an experiment or data with covariates; print the results."""
     from .commands.fit import run_fit
     from .files import formats_of
 
@@ -431,7 +431,7 @@ def design(
     form: Form = None,
     quiet: Quiet = False,
 ) -> None:
-    """Design pairs of options in balanced order, sets (--size, --per-person) or choice tasks (--tasks)."""
+    """Design pairs (in balanced order), sets (--size, --per-person) or choice tasks (--tasks)."""
     named = {name: name for name in ("tasks", "alternatives", "versions", "none", "overlap", "holdouts", "size")}
     named["per_person"] = "per-person"
     named |= {"interactions": "interaction", "directions": "direction", "prohibited": "prohibit"}
@@ -497,7 +497,7 @@ def leaderboard(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write leaderboard.csv, .json and .png to a folder, and leaderboard.nc, which later files can update.",
+            help="Write leaderboard.csv, .json and .png to a folder, and leaderboard.nc, for updates with later files.",
         ),
     ] = None,
     report: _Report = None,

@@ -348,6 +348,6 @@ Pictures = Annotated[
 ]
 Form = Annotated[
     str | None,
-    typer.Option("--print", metavar="screen|all", help="Print one screen, or every table.", show_default="screen"),
+    typer.Option("--print", metavar="screen|all", help="Print a summary, or all tables.", show_default="screen"),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", help="Print only the sentence with the result.")]
