@@ -20,8 +20,8 @@ import time
 import numpy as np
 import pandas as pd
 from scipy.special import expit
-
 from thali._aspects.worths.laplace import Marginal
+
 from thali._data.pairs import PairedComparisons
 from thali._paired.worths import WorthsRequest, posed
 

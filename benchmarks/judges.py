@@ -16,9 +16,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 from scipy.stats import spearmanr
-
 from thali._aspects.worths.chains import run
 from thali._aspects.worths.laplace import Marginal
+
 from thali._data.pairs import PairedComparisons
 from thali._paired.worths import WorthsRequest, posed
 

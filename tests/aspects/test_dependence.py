@@ -28,14 +28,14 @@ from thali._aspects.dependence import (
     mode_of,
     worths_of,
 )
-from thali._aspects.maximum_likelihood.respondent_scores import (
+from thali._aspects.state import COLUMNS
+from thali._data.groups import GroupedData
+from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
     inverse_root,
     raise_improbable_variance,
 )
-from thali._aspects.state import COLUMNS
-from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Elimination
 from thali.priors import Given

@@ -9,7 +9,7 @@ from helpers.best_worst_data import best_worst, random_answers
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._aspects.likelihoods.best_worst import answer_counts, possible_answers
+from thali._model.best_worst import answer_counts, possible_answers
 from thali.errors import DataError
 
 pytestmark = pytest.mark.unit

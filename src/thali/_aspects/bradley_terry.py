@@ -9,6 +9,7 @@ import numpy as np
 from thali._compile.jit import compiled
 from thali._data.pairs import PairedComparisons
 from thali._inference.chains import BLOCK, IndependentDraws, Run, recorded_of
+from thali._inference.numerics.davidson import shares, slopes, terms
 from thali._inference.numerics.exponential import fast_exp
 from thali._inference.numerics.logarithm import fast_log
 from thali._inference.optimise import Slope, Target, newton
@@ -21,7 +22,6 @@ from thali.errors import ArgumentError, DataError, Setting
 from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
 from .draws.covariates import FARTHEST, parameter
 from .likelihoods.elimination import as_pairs
-from .outcomes import shares, slopes, terms
 from .priors.given import Given
 from .samplers.record import ChainDraws
 

@@ -17,6 +17,13 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
+from thali._model.clusters import Clusters, clusters_of
+from thali._model.respondent_scores import (
+    RespondentScores,
+    ScoreVariance,
+    inverse_root,
+    raise_improbable_variance,
+)
 from thali._people.populations import ADJUSTED, INDEPENDENT, Groups, Individuals, LatentClasses, unknown_respondents
 from thali._posterior.dependence import (
     INDIVIDUALS,
@@ -28,17 +35,10 @@ from thali._posterior.dependence import (
 
 from .bradley_terry import AnyDensity, NormalWorths, Worths
 from .likelihoods.elimination import Elimination
-from .maximum_likelihood.clusters import Clusters, clusters_of
 from .maximum_likelihood.estimates import covariate_sizes
 from .maximum_likelihood.feature_problems import NO_COEFFICIENTS, FeatureProblem, feature_problem, weights_at_mode
 from .maximum_likelihood.maximum import mode_of
 from .maximum_likelihood.problem import Pose, problem
-from .maximum_likelihood.respondent_scores import (
-    RespondentScores,
-    ScoreVariance,
-    inverse_root,
-    raise_improbable_variance,
-)
 from .priors.given import Given
 from .samplers.task import weights_of
 

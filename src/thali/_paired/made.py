@@ -97,7 +97,7 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
     """How choices depend on worths and covariates."""
     from thali._aspects.findings.elimination import best_worst_sentence, ties_sentence
     from thali._aspects.findings.english import ENGLISH
-    from thali._aspects.likelihoods.best_worst import RANKING
+    from thali._model.best_worst import RANKING
 
     assert board.made is not None
     source, ml = Cite("bradley1952", "luce1959", inside=True), "ml." * is_estimate

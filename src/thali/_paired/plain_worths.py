@@ -106,8 +106,8 @@ def drawn_of(
 
 def as_likelihood(data: Judgements) -> Judgements:
     """The data as their likelihood is computed: of three the best and the worst are a ranking."""
-    from thali._aspects.likelihoods.best_worst import LARGEST, RANKING
     from thali._aspects.likelihoods.elimination import as_pairs
+    from thali._model.best_worst import LARGEST, RANKING
 
     if isinstance(data, Choices) and data.worst is not None and (size := int(data.sizes.max())) > LARGEST:
         raise DataError(

@@ -17,7 +17,7 @@ from .plain_worths import DRAWS, WorthEstimates
 from .worths import WorthsRequest, agreement_of
 
 if TYPE_CHECKING:
-    from thali._aspects.worths.parts import GroupDensity
+    from thali._worths.pooled import GroupDensity
 
 
 def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str, people: Any) -> None:
@@ -63,8 +63,8 @@ def pooled(
     """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a power."""
     from scipy.special import polygamma
 
-    from thali._aspects.worths.chains import run
-    from thali._aspects.worths.laplace import Marginal
+    from thali._worths.chains import run
+    from thali._worths.laplace import Marginal
 
     density = _density(parts, whole, power, lapse)
     marginal, chains = Marginal(density), None
@@ -98,8 +98,8 @@ def _density(
     parts: Mapping[str, PairedComparisons], whole: PairedComparisons, power: float, lapse: float
 ) -> "GroupDensity":
     """The density that the comparisons of all parts leave."""
-    from thali._aspects.worths.density import ComparisonRows
-    from thali._aspects.worths.parts import GroupDensity
+    from thali._worths.density import ComparisonRows
+    from thali._worths.pooled import GroupDensity
 
     place, names = {label: k for k, label in enumerate(whole.labels)}, whole.covariate_names
     rows: list[tuple[np.ndarray, ...]] = []

@@ -22,8 +22,8 @@ from .scale import WorthScale
 if TYPE_CHECKING:
     import pandas
 
-    from thali._aspects.worths.density import Density, Spreads
-    from thali._aspects.worths.laplace import Marginal
+    from thali._worths.density import Density, Spreads
+    from thali._worths.laplace import Marginal
 
 # What is asked for ----------------------------------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ class Posed(NamedTuple):
 
 def posed(data: Judgements, asked: WorthsRequest, lapse: float) -> Posed:
     """The density that comparisons, or choices from sets, leave."""
-    from thali._aspects.worths.density import ComparisonRows, Density
+    from thali._worths.density import ComparisonRows, Density
 
     if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
         raise DataError(
@@ -180,7 +180,7 @@ def posed(data: Judgements, asked: WorthsRequest, lapse: float) -> Posed:
 
 def _posed_by_sets(data: Choices, asked: WorthsRequest, lapse: float) -> Posed:
     """The density that choices from sets leave."""
-    from thali._aspects.worths.sets import ChoiceSetDensity, answers_of
+    from thali._worths.sets import ChoiceSetDensity, answers_of
 
     judges = data.respondents if asked.judges else ()
     return Posed(ChoiceSetDensity(answers_of(data, lapse, asked.judges), data.n_options, len(judges)), [""], judges)
@@ -236,14 +236,14 @@ def seen_by(
     progressbar: bool,
 ) -> JudgedWorths:
     """The draws by that method, and the tables made of them."""
-    from thali._aspects.worths.laplace import Marginal
+    from thali._worths.laplace import Marginal
 
     pose = posed(data, asked, lapse)
     density, chains = pose.density, None
     _check_anchor(pose, scale, data.labels)
     marginal = Marginal(density, asked.judge_sd, asked.drift)
     if method == "mcmc":
-        from thali._aspects.worths.chains import run
+        from thali._worths.chains import run
 
         drawn = run(density, asked.judge_sd, asked.drift, random_seed, progressbar, marginal=marginal)
         points, spreads = drawn.points, drawn.spreads
@@ -289,7 +289,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: S
     """The table of judges."""
     import pandas as pd
 
-    from thali._aspects.worths.agreement import agreement
+    from thali._worths.agreement import agreement
 
     density = pose.density
     logs, rows = points[density.judges], density.rows

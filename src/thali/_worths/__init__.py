@@ -1,1 +1,1 @@
-"""The wing of worths of options, which is still empty."""
+"""Worths that judges see more or less sharply, and that change in time: their posterior, and draws of it."""

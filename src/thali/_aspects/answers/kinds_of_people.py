@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import GROUPED, PAIRS
+from thali._model.best_worst import rule_of
 from thali._posterior.interval import tails_of
 from thali._posterior.summary import mean_errors
 from thali._posterior.view import COVARIATE, Posterior, parted
@@ -14,7 +15,6 @@ from ..draws.columns import columns_of
 from ..draws.counts import outcomes
 from ..draws.covariates import Lift, cells_of
 from ..draws.probabilities import probability_blocks
-from ..likelihoods.best_worst import rule_of
 from .class_order import agreement, together
 from .kinds_tree import shares_of_new
 from .predict import (

@@ -12,6 +12,7 @@ import numpy as np
 
 from thali._data.answers import Answers, GivenAnswers, first_answers, given_answers, log_coefficients_of_people
 from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS
+from thali._model.best_worst import answer_probabilities
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
 
@@ -20,7 +21,6 @@ from ..draws.counts import outcomes
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_draws
 from ..draws.tree import MAX_PAIRS, DataPart, kept_draws, pair_index, stored_features
-from ..likelihoods.best_worst import answer_probabilities
 from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over
 
 if TYPE_CHECKING:

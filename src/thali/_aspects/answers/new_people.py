@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._model.best_worst import rule_of
 from thali._posterior.summary import mean_errors
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import probability_draws
-from ..likelihoods.best_worst import rule_of
 from .log_predictive import answers_among, choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, Kappas, PopulationDraws, kappas_in, new_weights
 from .predict import has_answers, out_of_sets, places_of

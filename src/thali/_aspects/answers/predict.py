@@ -36,7 +36,7 @@ _SETS = 200  # whose draws are held at once
 
 def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
-    from ..likelihoods.best_worst import rule_of
+    from thali._model.best_worst import rule_of
 
     labels, lapse = posterior.labels, posterior.lapse
     columns, rule, lift = columns_of(posterior), rule_of(posterior), lift_for(posterior, sets, covariates)

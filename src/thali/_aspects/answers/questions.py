@@ -14,6 +14,7 @@ import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS, TRIPLETS
 from thali._inference.seeds import streams
+from thali._model.best_worst import NAMED, answer_probabilities, by_option, possible_answers, rule_of
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import DataError
@@ -24,7 +25,6 @@ from ..draws.covariates import Lift, cells_of
 from ..draws.probabilities import probability_draws
 from ..draws.tree import MAX_PAIRS
 from ..draws.triplets import answered, probabilities_of_draws
-from ..likelihoods.best_worst import NAMED, answer_probabilities, by_option, possible_answers, rule_of
 from ..likelihoods.set_draws import set_probability_draws
 from .check import (
     ANSWER,

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import factor, number, probability
+from thali._model.best_worst import RANKING, REVERSED
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
@@ -17,7 +18,6 @@ from thali._posterior.view import GROUPS, KINDS, ONE, PEOPLE
 from thali._trees.tree import Tree
 
 from ..answers.kind import of_choices
-from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds, people
 from .english import ENGLISH
 from .features import (

@@ -12,9 +12,9 @@ from thali._compile.jit import scalar, vectorised
 from thali._data.answers import answers_given
 from thali._data.choices import Choices
 from thali._inference.numerics.logarithm import fast_log
+from thali._model.best_worst import REVERSED
 
 from .. import operations
-from .best_worst import REVERSED
 
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
 

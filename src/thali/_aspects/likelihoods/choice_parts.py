@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
+from thali._model.best_worst import answer_counts, answer_probabilities, log_coefficients_of_answers, possible_answers
 from thali._posterior.view import COVARIATE
 
 from ..draws.columns import FeatureColumns
@@ -13,7 +14,6 @@ from ..draws.counts import log_coefficients, log_outcome_coefficient, outcomes
 from ..draws.covariates import Lift, lifted, parts_of, with_worths
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
 from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names
-from .best_worst import answer_counts, answer_probabilities, log_coefficients_of_answers, possible_answers
 from .set_draws import set_probability_draws
 
 if TYPE_CHECKING:

@@ -75,7 +75,7 @@ def new_answers(
     """Best and worst of every set are chosen as often as in the data: Multinomial(n, P(b, w))."""
     from scipy.special import xlogy
 
-    from .best_worst import answer_probabilities, log_coefficients_of_answers, possible_answers
+    from thali._model.best_worst import answer_probabilities, log_coefficients_of_answers, possible_answers
 
     p = answer_probabilities(columns.unique_weights[:1], data.start, data.members, lapse, rule)[0]
     answers, totals = possible_answers(data.start), _whole(np.add.reduceat(data.counts, data.start[:-1]))

@@ -7,9 +7,9 @@ import numpy as np
 
 from thali._data.similarities import Similarities
 from thali._inference.optimise import Slope, Target, newton
+from thali._model.respondent_scores import expected_answers
 
 from ..likelihoods.most_similar_pair import RATIO
-from .respondent_scores import expected_answers
 from .set_problems import LogWeightDerivatives
 
 BLOCK = 2**21  # entries of an array

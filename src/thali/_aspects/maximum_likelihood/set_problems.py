@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..likelihoods.answer_slopes import OF_ANSWER
-from ..likelihoods.best_worst import (
+from thali._model.answer_slopes import OF_ANSWER
+from thali._model.best_worst import (
     RANKING,
     above_zero,
     answer_probabilities,
     first_answers,
     possible_answers,
 )
-from .respondent_scores import expected_answers
+from thali._model.respondent_scores import expected_answers
 
 
 class LogWeightDerivatives(NamedTuple):

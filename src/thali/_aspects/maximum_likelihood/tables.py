@@ -8,10 +8,10 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._inference.numerics.ranks import descending
 from thali._inference.optimise import Concave, maximum
+from thali._model.best_worst import NAMED, by_option, possible_answers
 from thali.errors import ArgumentError
 
 from ..draws.tree import MAX_PAIRS
-from ..likelihoods.best_worst import NAMED, by_option, possible_answers
 from .estimates import Estimates
 from .set_problems import BestWorstProblem
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
+from thali._model.best_worst import RANKING
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
 from thali._model.settings import AnswerSettings
@@ -17,7 +18,6 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, Setting
 
 from ..dependence import dependence_of_chains
-from ..likelihoods.best_worst import RANKING
 from ..likelihoods.elimination import Elimination, as_choices
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects

@@ -8,12 +8,12 @@ from test_worth_draws import simulated
 from worth_problems import short_run
 
 import thali as th
-import thali._aspects.worths.chains as chains
-import thali._aspects.worths.scales as scales
-from thali._aspects.worths.density import ComparisonRows, Spreads
-from thali._aspects.worths.laplace import Marginal, curvature_at
-from thali._aspects.worths.parts import GroupDensity
+import thali._worths.chains as chains
+import thali._worths.scales as scales
 from thali._posterior.summary import mean_mcse
+from thali._worths.density import ComparisonRows, Spreads
+from thali._worths.laplace import Marginal, curvature_at
+from thali._worths.pooled import GroupDensity
 
 pytestmark = pytest.mark.fit
 

@@ -8,8 +8,8 @@ import pytest
 from scipy.special import expit, gammaln, logsumexp
 from worth_problems import EXACT, exact_problem, naive, random_density
 
-from thali._aspects.worths.density import Spreads, added, log_half_normal, shares, slopes
 from thali._paired.more_votes import Vote
+from thali._worths.density import Spreads, added, log_half_normal, shares, slopes
 
 SETTINGS = list(
     itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])

@@ -8,16 +8,16 @@ from scipy.special import gammaln, logsumexp
 from scipy.stats import kstest
 from worth_problems import short_run
 
-import thali._aspects.worths.chains as chains
-import thali._aspects.worths.scales as scales
+import thali._worths.chains as chains
+import thali._worths.scales as scales
 from thali import Choices
 from thali._aspects.bradley_terry import NormalWorths, SetDensity, local, log_densities
-from thali._aspects.likelihoods.best_worst import answer_probabilities, ordered_pairs, shares_of
 from thali._aspects.maximum_likelihood.problem import problem
-from thali._aspects.worths.density import Spreads, added
-from thali._aspects.worths.laplace import Marginal, highest
-from thali._aspects.worths.sets import ChoiceSetDensity, SetAnswersBySize
+from thali._model.best_worst import answer_probabilities, ordered_pairs, shares_of
 from thali._posterior.summary import mean_mcse
+from thali._worths.density import Spreads, added
+from thali._worths.laplace import Marginal, highest
+from thali._worths.sets import ChoiceSetDensity, SetAnswersBySize
 
 pytestmark = pytest.mark.fit
 CHOICE, RANKING = "choice", "ranking"

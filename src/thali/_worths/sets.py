@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
+from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
+from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 
-from ..likelihoods.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
-from ..likelihoods.best_worst import RANKING, answer_probabilities, shares_of
 from .density import Density, Expanded, Predicted
 
 if TYPE_CHECKING:

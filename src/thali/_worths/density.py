@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
-
-from ..outcomes import shares, slopes, terms, tie_ratio
+from thali._inference.numerics.davidson import shares, slopes, terms, tie_ratio
 
 SPREAD = 0.5  # scale of the HalfNormal priors of the judges' tau and of the drift s
 _LOG_2PI = math.log(2.0 * math.pi)

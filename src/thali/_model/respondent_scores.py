@@ -19,13 +19,9 @@ Bell & McCaffrey (2002); Pustejovsky & Tipton (2018).
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from .feature_problems import FeatureProblem
-    from .problem import Pose
 
 BLOCK = 2**21  # entries of an array
 LIGHT = 0.1037  # leverage up to which three terms of a series give z to four digits; that of no equal shares
@@ -34,6 +30,22 @@ ALONE = 1e-8  # 1 - leverage of a direction of which one respondent has all info
 TINY = 1e-10  # leverage of a direction that changes nothing
 LEAST = 1e-6  # share of the Hessian below which the answers have no information
 UNLIKELY = 0.01  # probability of so small a variance if answers are independent
+
+
+class ScoredProblem(Protocol):
+    """A log-likelihood of weights and coefficients, whose outcomes have slopes."""
+
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """The gradient and the Hessian."""
+        ...
+
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The gradients of parts of the outcomes."""
+        ...
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Weights with which squared scores of outcomes sum to the information of parts."""
+        ...
 
 
 class _RespondentBlock(NamedTuple):
@@ -61,7 +73,7 @@ class RespondentScores:
     """
 
     def __init__(
-        self, pose: "Pose | FeatureProblem", tally: Any, weights: np.ndarray, beta: np.ndarray, root: np.ndarray
+        self, pose: ScoredProblem, tally: Any, weights: np.ndarray, beta: np.ndarray, root: np.ndarray
     ) -> None:
         self._pose, self._tally, self._point, self._root = pose, tally, (weights, beta), root
         self._expected = pose.expected(tally, weights, beta)

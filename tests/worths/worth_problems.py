@@ -3,8 +3,8 @@
 import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
-from thali._aspects.worths.chains import Sampler, tuned
-from thali._aspects.worths.density import ComparisonRows, Density
+from thali._worths.chains import Sampler, tuned
+from thali._worths.density import ComparisonRows, Density
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):

@@ -7,11 +7,11 @@ from scipy.special import expit
 from scipy.stats import kstest
 from worth_problems import EXACT, exact_problem, judges, naive, random_density, short_run
 
-import thali._aspects.worths.chains as chains
-import thali._aspects.worths.scales as scales
-from thali._aspects.worths.density import SPREAD, ComparisonRows, Density, Expanded, Spreads
-from thali._aspects.worths.laplace import Marginal, highest
+import thali._worths.chains as chains
+import thali._worths.scales as scales
 from thali._posterior.summary import bulk_and_r_hat, mean_mcse, tail_ess
+from thali._worths.density import SPREAD, ComparisonRows, Density, Expanded, Spreads
+from thali._worths.laplace import Marginal, highest
 
 pytestmark = pytest.mark.fit
 

@@ -6,8 +6,8 @@ from scipy.stats import kstest
 from test_worth_draws import prior_draws, simulated
 from worth_problems import random_density
 
-import thali._aspects.worths.chains as chains
-from thali._aspects.worths.laplace import Marginal
+import thali._worths.chains as chains
+from thali._worths.laplace import Marginal
 
 pytestmark = [pytest.mark.long, pytest.mark.fit]
 
