@@ -1,1 +1,1 @@
-"""Worths that judges see more or less sharply, and that change in time: their posterior, and draws of it."""
+"""Worths of options: their posterior density, and draws of it, for leaderboards."""

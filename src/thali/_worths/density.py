@@ -1,7 +1,8 @@
-"""The posterior density of worths in time, seen by judges of unequal discrimination, with its derivatives."""
+"""The posterior density of worths of options, seen by judges, in time, with ties and covariates, and its derivatives."""
 
 import math
 from collections.abc import Callable, Iterator
+from copy import copy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,9 @@ import numpy as np
 from thali._inference.numerics.bordered import Bordered
 from thali._inference.numerics.davidson import shares, slopes, terms, tie_ratio
 
-SPREAD = 0.5  # scale of the HalfNormal priors of the judges' tau and of the drift s
+MIDDLE, WIDTH = math.log(1.3), 1.0  # mean and standard deviation of the log of the spread of worths
+SPREAD = 0.5  # scale of the half-normal priors of all other standard deviations
+TIE_SD = 2.0  # standard deviation of log nu
 _LOG_2PI = math.log(2.0 * math.pi)
 _SUREST = 700.0  # log odds of a prediction, beyond which probabilities are 0
 _TOGETHER = 1 << 16  # rows times points whose terms are computed at a time, so that they stay near the processor
@@ -31,37 +34,38 @@ class ComparisonRows(NamedTuple):
 
     @property
     def total(self) -> np.ndarray:
-        """How many comparisons each row stands for."""
+        """Number of comparisons in each row."""
         return self.wins + self.losses + self.tied
-
-    def some(self, points: int) -> "Iterator[tuple[slice, ComparisonRows]]":
-        """The rows some at a time, with counts that have points beside them."""
-        step = max(1, _TOGETHER // max(points, 1))
-        for begin in range(0, max(len(self.first), 1), step):
-            at = slice(begin, begin + step)
-            first, second, period, judge, x = (each[at] for each in self[:5])
-            wins, losses, tied = (_column(each[at]) for each in (self.wins, self.losses, self.tied))
-            yield at, ComparisonRows(first, second, period, judge, x, wins, losses, tied, self.lapse, self.has_ties)
 
 
 class Spreads(NamedTuple):
-    """The standard deviations, numbers or one a point; NaN for what there is not."""
+    """Standard deviations, numbers or one per point; NaN where the density has none."""
 
+    worths: np.ndarray  # of log worths of options that enter
     judges: np.ndarray  # tau, of log discriminations
-    drift: np.ndarray  # s, of a step of a log worth
-    bias: np.ndarray  # of judges' own coefficients about the common ones
+    drift: np.ndarray  # of the change of a log worth in one period
+    bias: np.ndarray  # of judges' coefficients about the common ones
 
     @classmethod
-    def of(cls, judges: float | None, drift: float | None, bias: float | None = None) -> "Spreads":
-        """Those of numbers."""
-        return cls(*(np.asarray(np.nan if each is None else each) for each in (judges, drift, bias)))
+    def of(
+        cls,
+        worths: float | None = None,
+        judges: float | None = None,
+        drift: float | None = None,
+        bias: float | None = None,
+    ) -> "Spreads":
+        """Return the standard deviations from numbers."""
+        return cls(*(np.asarray(np.nan if each is None else each) for each in (worths, judges, drift, bias)))
+
+
+WORTHS, JUDGES, DRIFT, BIAS = range(4)  # places in `Spreads`
 
 
 class Predicted(NamedTuple):
-    """Log probabilities of the answers of each row, which may be many, and how many these are (rows,)."""
+    """Log probabilities of the answers of each row, which may be many, and their number (rows,)."""
 
-    score: np.ndarray  # as they were given
-    expected: np.ndarray  # on average over answers that have these probabilities
+    score: np.ndarray  # of the observed answers
+    expected: np.ndarray  # mean over answers with these probabilities
     chance: np.ndarray  # of guesses, which end in a tie as often as equal options do
     total: np.ndarray
 
@@ -74,6 +78,22 @@ class Expanded(NamedTuple):
     curvature: Bordered  # minus its second derivatives, or less what makes them indefinite
 
 
+class RowBlock(NamedTuple):
+    """Some rows, with the sparse matrices that map points to them."""
+
+    at: slice
+    rows: ComparisonRows
+    along: Any  # (rows, periods times options): 1 for the first option, -1 for the second
+    judged: Any  # (rows, judges): 1 for the judge
+    biased: Any  # (rows, judges times covariates): the covariates of the judge
+
+    def outer(self, reach: np.ndarray) -> Any:
+        """Return the slopes of log odds by coefficients, log discriminations (d times the difference) and biases."""
+        from scipy.sparse import csr_array, hstack
+
+        return hstack([csr_array(self.rows.x), self.judged.multiply(reach[:, None]), self.biased]).tocsr()
+
+
 class ComparisonsAtPoints(NamedTuple):
     """Comparisons as they are seen from points (rows, points)."""
 
@@ -84,51 +104,58 @@ class ComparisonsAtPoints(NamedTuple):
     log_nu: np.ndarray  # (0 or 1, points)
 
 
-def log_half_normal(log_spreads: np.ndarray) -> np.ndarray:
-    """The log density of the logarithms of standard deviations, HalfNormal(.5) themselves."""
-    scaled = np.exp(log_spreads) / SPREAD
-    return 0.5 * (math.log(2.0 / math.pi) - scaled**2) - math.log(SPREAD) + log_spreads
-
-
 class Density:
-    r"""The density of log worths :math:`L`, of the log of nu, of coefficients :math:`\beta` and of the log g of judges'
-    discriminations d, given their standard deviations.
+    r"""The density of log worths :math:`L`, of the log of nu, of coefficients :math:`\beta` and of judges' g, given
+    standard deviations.
 
     .. math::
-        \eta_r = d_j (L_{ti} - L_{tk}) + x_r' \beta, \qquad \log d_j = g_j \sim \mathrm{Normal}(0, \tau^2), \qquad
-        e^{L_i} \sim \mathrm{Gamma}(1, 1) \text{ when i enters}, \qquad
-        L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') s^2)
+        \eta_r = d_j (L_{ti} - L_{tk}) + x_r' \beta, \qquad \log d_j = g_j - \bar g, \qquad
+        g_j \sim \mathrm{Normal}(0, \tau^2), \qquad
+        L_i \sim \mathrm{Normal}(0, s^2) \text{ when i enters}, \qquad
+        L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
-    The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon / 2`, ties are those
-    of `bradley_terry.Density`, nu is Gamma(1, 1) and coefficients are Normal(0, 1). With `has_bias` judge j has the
-    coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0, v^2)`. A point holds L by period, log nu if
-    there are ties, beta, g, and b judge by judge; several points are columns. Log worths before an option enters stand
-    at 0 and touch nothing.
+    The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon / 2`, ties are those of
+    `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With `has_bias` judge j has the coefficients
+    :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0, v^2)`. The likelihood contains neither the common level of
+    log worths nor that of g, so that their priors integrate out; because the mean of log d is 0, both the spread s and
+    discriminations are identified.
+
+    A point contains L by period, log nu if there are ties, beta, g, and b judge by judge; several points are columns.
+    Log worths before an option enters are 0.
 
     Parameters
     ----------
-    rows : Rows
+    rows : ComparisonRows
     n_options : int
     n_judges : int
-        0: all see the worths alike.
+        0: all judges are equal.
     steps : (periods - 1,)
-        How many steps lie between a period and the next.
+        Number of steps between a period and the next.
     entry : (options,)
         The period in which each option enters.
     has_bias : bool
-        Whether each judge has coefficients of covariates of their own.
+        Whether each judge has individual coefficients of covariates.
+    has_prior : bool
+        False: the likelihood, with log worths whose mean is 0.
     """
 
-    is_normal = True  # whether what tau and s spread is normal, and so can be stretched with them
-
-    rows: Any  # `Rows`, or what stands in their place
+    rows: Any  # `ComparisonRows`, or what replaces them
 
     def __init__(
-        self, rows: Any, n_options: int, n_judges: int, steps: np.ndarray, entry: np.ndarray, has_bias: bool = False
+        self,
+        rows: Any,
+        n_options: int,
+        n_judges: int = 0,
+        steps: np.ndarray | None = None,
+        entry: np.ndarray | None = None,
+        has_bias: bool = False,
+        has_prior: bool = True,
     ) -> None:
-        self.rows, self.n_options, self.n_judges, self.steps, self.entry = rows, n_options, n_judges, steps, entry
-        self.n_periods = len(steps) + 1
-        self.present = np.arange(self.n_periods)[:, None] >= entry  # (periods, options)
+        self.rows, self.n_options, self.n_judges, self.has_prior = rows, n_options, n_judges, has_prior
+        self.steps = np.zeros(0) if steps is None else steps
+        self.entry = np.zeros(n_options, np.int64) if entry is None else entry
+        self.n_periods = len(self.steps) + 1
+        self.present = np.arange(self.n_periods)[:, None] >= self.entry  # (periods, options)
         worths, after = self.n_periods * n_options, self.n_periods * n_options + rows.has_ties
         self.n_bias = n_judges * rows.x.shape[1] if has_bias else 0
         of_judges = after + rows.x.shape[1]
@@ -137,208 +164,268 @@ class Density:
         self.beta, self.judges = slice(after, of_judges), slice(of_judges, of_judges + n_judges)
         self.bias = slice(self.judges.stop, self.size)
         self.is_free = np.append(self.present.ravel(), np.ones(self.size - worths, bool))
+        exists = has_prior, has_prior and n_judges > 0, len(self.steps) > 0, self.n_bias > 0
+        self.spread_kinds = tuple(k for k, there in enumerate(exists) if there)
+        self._blocks: dict[int, list[RowBlock]] = {}
+
+    @property
+    def n_rows(self) -> int:
+        """Number of different comparisons, or answers."""
+        return len(self.rows.judge)
+
+    @property
+    def has_plain_spreads(self) -> bool:
+        """Whether the coordinates that standard deviations spread are coordinates of a point."""
+        return self.n_periods == 1
+
+    def with_rows(self, rows: Any) -> "Density":
+        """Return the same density of other counts, which may be rows by points."""
+        other = copy(self)
+        other.rows, other._blocks = rows, {}
+        return other
 
     def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Density":
-        """The density that other counts leave; they may be rows by points."""
-        rows = self.rows._replace(wins=wins, losses=losses, tied=tied)
-        return Density(rows, self.n_options, self.n_judges, self.steps, self.entry, self.n_bias > 0)
+        """Return the density of other counts."""
+        return self.with_rows(self.rows._replace(wins=wins, losses=losses, tied=tied))
+
+    def raised(self, power: float) -> "Density":
+        """Return the density whose likelihood is raised to a power."""
+        return self.with_counts(*(power * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
 
     def without_judge(self, judge: int) -> "Density":
-        """The density that the answers of all other judges leave."""
+        """Return the density of the answers of all other judges."""
         others = self.rows.judge != judge
         return self.with_counts(*(others * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
 
     # The likelihood --------------------------------------------------------------------------------------------------
 
-    def places(self, rows: ComparisonRows) -> tuple[np.ndarray, np.ndarray]:
-        """Where the log worths of the first and of the second option stand in a point."""
-        at = rows.period * self.n_options
-        return at + rows.first, at + rows.second
+    def blocks(self, points: int) -> list[RowBlock]:
+        """Return the rows in blocks whose terms of that many points stay near the processor."""
+        step = max(1, _TOGETHER // max(points, 1))
+        if step not in self._blocks:
+            self._blocks[step] = [self._block(slice(at, at + step)) for at in range(0, max(self.n_rows, 1), step)]
+        return self._blocks[step]
 
-    def seen(self, rows: ComparisonRows, points: np.ndarray) -> ComparisonsAtPoints:
-        """Comparisons from points (size, points)."""
-        one, other = self.places(rows)
-        difference = points[one] - points[other]
-        sharpness = np.exp(points[self.judges])[rows.judge] if self.n_judges else np.ones((1, 1))
-        lean = rows.x @ points[self.beta]
+    def _block(self, at: slice) -> RowBlock:
+        """Return rows with their matrices."""
+        from scipy.sparse import csr_array
+
+        first, second, period, judge, x = (each[at] for each in self.rows[:5])
+        wins, losses, tied = (_column(each[at]) for each in (self.rows.wins, self.rows.losses, self.rows.tied))
+        rows = ComparisonRows(first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties)
+        count, covariates, ones = len(first), x.shape[1], np.ones(len(first))
+        number, start = np.arange(count), period * self.n_options
+        sides = np.append(start + first, start + second)
+        along = csr_array((np.append(ones, -ones), (np.tile(number, 2), sides)), (count, self.worths.stop))
+        of_judge = (ones, (number, judge)) if self.n_judges else (np.zeros(0), (number[:0], number[:0]))
+        columns = (judge[:, None] * covariates + np.arange(covariates)).ravel()
+        own = (x.ravel(), (np.repeat(number, covariates), columns))
+        none = np.zeros(0), (number[:0], number[:0])
+        return RowBlock(
+            at,
+            rows,
+            along,
+            csr_array(of_judge, shape=(count, self.n_judges)),
+            csr_array(own if self.n_bias else none, shape=(count, self.n_bias)),
+        )
+
+    def log_discriminations(self, points: np.ndarray) -> np.ndarray:
+        """Return log d of judges, whose mean is 0, shape (judges, points)."""
+        logs = points[self.judges]
+        return logs - logs.mean(axis=0) if self.n_judges else logs
+
+    def seen(self, block: RowBlock, points: np.ndarray) -> ComparisonsAtPoints:
+        """Return comparisons as they are seen from points (size, points)."""
+        difference = block.along @ points[self.worths]
+        sharpness = np.ones((1, 1))
+        if self.n_judges:
+            sharpness = np.exp(self.log_discriminations(points))[block.rows.judge]
+        log_odds = sharpness * difference + block.rows.x @ points[self.beta]
         if self.n_bias:
-            own = points[self.bias].reshape(self.n_judges, -1, points.shape[1])[rows.judge]
-            lean = lean + np.einsum("rc,rcp->rp", rows.x, own)
-        q, rest = shares(sharpness * difference + lean)
+            log_odds = log_odds + block.biased @ points[self.bias]
+        q, rest = shares(log_odds)
         return ComparisonsAtPoints(difference, sharpness, q, rest, points[self.nu])
 
     def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
-        """The log-likelihood of some rows at each point, without coefficients."""
-        for at, rows in self.rows.some(points.shape[1]):
-            seen = self.seen(rows, points)
-            yield at, terms(rows, seen.q, seen.rest, seen.log_nu)
+        """Yield the log-likelihood of some rows at each point, without coefficients."""
+        for block in self.blocks(points.shape[1]):
+            seen = self.seen(block, points)
+            yield block.at, terms(block.rows, seen.q, seen.rest, seen.log_nu)
 
     def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
-        """The log-likelihood at each point, without coefficients."""
-        return sum((found.sum(axis=0) for _, found in self._terms(points)), np.zeros(points.shape[1]))
+        """Return the log-likelihood at each point, without coefficients."""
+        return sum((each.sum(axis=0) for _, each in self._terms(points)), np.zeros(points.shape[1]))
 
     def by_row(self, points: np.ndarray) -> np.ndarray:
-        """The log-likelihood of each row at each point, without coefficients (rows, points)."""
-        found = np.empty((len(self.rows.judge), points.shape[1]))
+        """Return the log-likelihood of each row at each point, without coefficients (rows, points)."""
+        found = np.empty((self.n_rows, points.shape[1]))
         for at, of_some in self._terms(points):
             found[at] = of_some
         return found
 
     @property
     def throughout(self) -> np.ndarray:
-        """The options that are there in all periods; all, if none is."""
+        """The options that are present in all periods; all options if none is."""
         there = self.entry == 0
         return there if there.any() else np.ones(self.n_options, bool)
 
     def centred(self, worths: np.ndarray) -> np.ndarray:
-        """Log worths (periods times options, ...), in each period less the mean of those that are there in all."""
+        """Subtract from log worths (periods times options, ...) the mean of options present in all periods."""
         by_period = worths.reshape(self.n_periods, self.n_options, *worths.shape[1:])
         weight = (self.present & self.throughout) / (self.present & self.throughout).sum(axis=1, keepdims=True)
         return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(worths.shape)
 
     # With the prior --------------------------------------------------------------------------------------------------
 
-    def log_priors(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
-        """The log of the prior density at each point."""
-        worths = points[self.worths].reshape(self.n_periods, self.n_options, -1)
-        entering = worths[self.entry, np.arange(self.n_options)]
-        found = (entering - np.exp(entering)).sum(axis=0) + self._of_others(points, spreads)
-        if len(self.steps):
-            moved, steps = self.increments(worths), self.steps[:, None]
-            known = np.where(self.present[:-1], _LOG_2PI + np.log(steps), 0.0).sum()
-            found = found - 0.5 * ((moved**2 / steps[..., None]).sum(axis=(0, 1)) / spreads.drift**2 + known)
-            found = found - self.n_increments * np.log(spreads.drift)
-        return found
+    def squares(self, points: np.ndarray, k: int) -> np.ndarray:
+        """Return the sum of squares of what the standard deviation k spreads, one per point."""
+        if k == DRIFT:
+            return (self.increments(points) ** 2 / self.steps[:, None, None]).sum(axis=(0, 1))
+        own = self.entering(points) if k == WORTHS else points[self.judges if k == JUDGES else self.bias]
+        return (own**2).sum(axis=0)
 
-    def _of_others(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
-        """The log prior of nu, of coefficients and of judges."""
-        log_nu, beta, judges = points[self.nu], points[self.beta], points[self.judges]
-        found = (log_nu - np.exp(log_nu)).sum(axis=0) - 0.5 * (beta**2 + _LOG_2PI).sum(axis=0)
-        if self.n_judges:
-            found = found - 0.5 * ((judges / spreads.judges) ** 2 + _LOG_2PI).sum(axis=0)
-            found = found - self.n_judges * np.log(spreads.judges)
-        if self.n_bias:
-            found = found - 0.5 * ((points[self.bias] / spreads.bias) ** 2 + _LOG_2PI).sum(axis=0)
-            found = found - self.n_bias * np.log(spreads.bias)
+    def n_spread(self, k: int) -> int:
+        """Return the number of coordinates that the standard deviation k spreads."""
+        return (self.n_options, self.n_judges, int(self.present[:-1].sum()), self.n_bias)[k]
+
+    def scaled(self, points: np.ndarray, k: int, factor: np.ndarray) -> np.ndarray:
+        """Return points in which what the standard deviation k spreads is multiplied by a factor."""
+        points = points.copy()
+        if k in (JUDGES, BIAS):
+            points[self.judges if k == JUDGES else self.bias] *= factor
+            return points
+        entering, worths = self.entering(points), self.by_period(points)
+        more = entering if k == WORTHS else worths - entering
+        worths += np.where(self.present[..., None], (factor - 1.0) * more, 0.0)
+        return points
+
+    def by_period(self, points: np.ndarray) -> np.ndarray:
+        """Return a view of log worths, shape (periods, options, points)."""
+        return points[self.worths].reshape(self.n_periods, self.n_options, -1)
+
+    def entering(self, points: np.ndarray) -> np.ndarray:
+        """Return the log worths of options in the period in which they enter, shape (options, points)."""
+        return self.by_period(points)[self.entry, np.arange(self.n_options)]
+
+    def increments(self, points: np.ndarray) -> np.ndarray:
+        """Return changes of log worths from each period to the next, shape (periods - 1, options, points)."""
+        return np.where(self.present[:-1, :, None], np.diff(self.by_period(points), axis=0), 0.0)
+
+    def log_priors(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
+        """Return the log prior density at each point."""
+        if not self.has_prior:
+            return -0.5 * points[self.worths].sum(axis=0) ** 2 / self.n_options
+        log_nu, beta = points[self.nu] / TIE_SD, points[self.beta]
+        found = -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0)
+        found = found - 0.5 * (beta**2 + _LOG_2PI).sum(axis=0)
+        found = found - 0.5 * np.where(self.present[:-1], np.log(self.steps)[:, None], 0.0).sum()
+        for k in self.spread_kinds:
+            each = np.log(spreads[k]) + 0.5 * _LOG_2PI
+            found = found - 0.5 * self.squares(points, k) / spreads[k] ** 2 - self.n_spread(k) * each
         return found
 
     def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
-        """The log prior density of the logarithm of tau (0), s (1) or v (2)."""
-        return log_half_normal(log_spread)
+        """Return the log prior density of the logarithm of the standard deviation k."""
+        if k == WORTHS:
+            return -0.5 * (((log_spread - MIDDLE) / WIDTH) ** 2 + _LOG_2PI) - math.log(WIDTH)
+        scaled = np.exp(log_spread) / SPREAD
+        return 0.5 * (math.log(2.0 / math.pi) - scaled**2) - math.log(SPREAD) + log_spread
 
     def log_spread_given(self, points: np.ndarray, k: int) -> Callable[[np.ndarray], np.ndarray]:
-        """The log density of the logarithm of tau (0), s (1) or v (2) given points, up to a constant."""
-        if k != 1:
-            own = points[self.judges if k == 0 else self.bias]
-            squares, count = (own**2).sum(axis=0), len(own)
-        else:
-            worths = points[self.worths].reshape(self.n_periods, self.n_options, -1)
-            squares = (self.increments(worths) ** 2 / self.steps[:, None, None]).sum(axis=(0, 1))
-            count = self.n_increments
+        """Return the log density of the logarithm of the standard deviation k given points, up to a constant."""
+        squares, count = self.squares(points, k), self.n_spread(k)
         return lambda log: self.log_spread_prior(k, log) - 0.5 * squares * np.exp(-2.0 * log) - count * log
 
-    @property
-    def n_increments(self) -> int:
-        """How many steps options make."""
-        return int(self.present[:-1].sum())
-
-    def increments(self, worths: np.ndarray) -> np.ndarray:
-        """The changes of log worths (periods - 1, options, points) from each period to the next."""
-        return np.where(self.present[:-1, :, None], np.diff(worths, axis=0), 0.0)
-
     def values(self, points: np.ndarray, spreads: Spreads) -> np.ndarray:
-        """The log of the density at each point, without the coefficients of the likelihood."""
+        """Return the log density at each point, without the coefficients of the likelihood."""
         return self.log_likelihoods(points) + self.log_priors(points, spreads)
 
     def gradients(self, points: np.ndarray, spreads: Spreads) -> tuple[np.ndarray, np.ndarray]:
-        """The same, and its slopes (size, points)."""
+        """Return the log density at each point, and its slopes (size, points)."""
         gradient = np.zeros_like(points)
         value = self._add_likelihood(self.log_priors(points, spreads), gradient, points)
+        self._centre(gradient, self.judges)
         self.add_prior_slope(gradient, points, spreads)
         return value, gradient
 
+    def _centre(self, by_judge: np.ndarray, judges: slice) -> None:
+        """Turn slopes by log d into slopes by g, along the first axis."""
+        if self.n_judges:
+            by_judge[judges] -= by_judge[judges].mean(axis=0)
+
     def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
-        """A value with the log-likelihood, whose slopes are added to a gradient."""
-        for _, rows in self.rows.some(points.shape[1]):
-            seen = self.seen(rows, points)
-            value = value + terms(rows, seen.q, seen.rest, seen.log_nu).sum(axis=0)
-            found = slopes(rows, seen.q, seen.rest, seen.log_nu)
-            self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
+        """Return a value with the log-likelihood, whose slopes by L, log d and others are added to a gradient."""
+        for block in self.blocks(points.shape[1]):
+            seen = self.seen(block, points)
+            value = value + terms(block.rows, seen.q, seen.rest, seen.log_nu).sum(axis=0)
+            by_row = slopes(block.rows, seen.q, seen.rest, seen.log_nu)
+            self._add_slope(gradient, block, seen, by_row.slope, by_row.of_nu)
         return value
 
     def _add_slope(
         self,
         gradient: np.ndarray,
-        rows: ComparisonRows,
+        block: RowBlock,
         seen: ComparisonsAtPoints,
         slope: np.ndarray,
         of_nu: np.ndarray,
     ) -> None:
         """Add the slopes of the log-likelihood of rows."""
         pull = slope * seen.sharpness
-        one, other = self.places(rows)
-        _add(gradient, one, pull)
-        _add(gradient, other, -pull)
+        gradient[self.worths] += block.along.T @ pull
         if self.rows.has_ties:
             gradient[self.nu] += of_nu.sum(axis=0)
-        gradient[self.beta] += rows.x.T @ slope
+        gradient[self.beta] += block.rows.x.T @ slope
         if self.n_judges:
-            _add(gradient, self.judges.start + rows.judge, pull * seen.difference)
-        for place, x in self._own(rows):
-            _add(gradient, place, slope * x[:, None])
-
-    def _own(self, rows: ComparisonRows) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Where the judge's own coefficient of each covariate stands in a point, and the covariate."""
-        covariates = rows.x.shape[1] if self.n_bias else 0
-        for k in range(covariates):
-            yield self.bias.start + rows.judge * covariates + k, rows.x[:, k]
+            gradient[self.judges] += block.judged.T @ (pull * seen.difference)
+        if self.n_bias:
+            gradient[self.bias] += block.biased.T @ slope
 
     def add_prior_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
         """Add the slope of the log prior to that of the log-likelihood."""
-        worths = points[self.worths].reshape(self.n_periods, self.n_options, -1)
-        of_worths, entry = gradient[self.worths].reshape(worths.shape), (self.entry, np.arange(self.n_options))
-        of_worths[entry] += 1.0 - np.exp(worths[entry])
-        if len(self.steps):
-            pull = self.increments(worths) / (self.steps[:, None, None] * spreads.drift**2)
-            of_worths[:-1] += pull
-            of_worths[1:] -= pull
-        self._add_other_slopes(gradient, points, spreads)
-
-    def _add_other_slopes(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
-        """Add the slopes of the priors of nu, of coefficients and of judges."""
-        gradient[self.nu] += 1.0
-        gradient[self.nu] -= np.exp(points[self.nu])
+        if not self.has_prior:
+            gradient[self.worths] -= points[self.worths].sum(axis=0) / self.n_options
+            return
+        self._add_worths_slope(gradient, points, spreads)
+        gradient[self.nu] -= points[self.nu] / TIE_SD**2
         gradient[self.beta] -= points[self.beta]
         if self.n_judges:
             gradient[self.judges] -= points[self.judges] / spreads.judges**2
         if self.n_bias:
             gradient[self.bias] -= points[self.bias] / spreads.bias**2
 
+    def _add_worths_slope(self, gradient: np.ndarray, points: np.ndarray, spreads: Spreads) -> None:
+        """Add the slope of the log prior of log worths."""
+        of_worths, entry = self.by_period(gradient), (self.entry, np.arange(self.n_options))
+        of_worths[entry] -= self.entering(points) / spreads.worths**2
+        if len(self.steps):
+            pull = self.increments(points) / (self.steps[:, None, None] * spreads.drift**2)
+            of_worths[:-1] += pull
+            of_worths[1:] -= pull
+
     def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
-        """The slope of the log-likelihood of each judge's comparisons (size, judges)."""
+        """Return the slope of the log-likelihood of each judge's comparisons (size, judges)."""
+        scores = self._scores_of_judges(point)
+        self._centre(scores, self.judges)
+        return scores
+
+    def _scores_of_judges(self, point: np.ndarray) -> np.ndarray:
+        """Return the same with slopes by log d."""
         scores = np.zeros((self.size, self.n_judges))
-        for _, rows in self.rows.some(1):
-            seen = self.seen(rows, point[:, None])
-            found = slopes(rows, seen.q, seen.rest, seen.log_nu)
-            slope, judge = found.slope[:, 0], rows.judge
-            pull = slope * seen.sharpness[:, 0]
-            one, other = self.places(rows)
-            ways = [(one, pull), (other, -pull), (self.judges.start + judge, pull * seen.difference[:, 0])]
-            if rows.has_ties:
-                ways.append((np.full(len(judge), self.nu.start), found.of_nu[:, 0]))
-            for k in range(rows.x.shape[1]):
-                ways.append((np.full(len(judge), self.beta.start + k), slope * rows.x[:, k]))
-            ways += [(place, slope * x) for place, x in self._own(rows)]
-            for place, score in ways:
-                np.add.at(scores.ravel(), place * self.n_judges + judge, score)
+        for block in self.blocks(1):
+            by_row = self._by_row(block, point)
+            for place, jacobian in ((self.worths, by_row.inner), (self.outer, by_row.outer)):
+                scores[place] += (jacobian.multiply(by_row.slope[:, None]).T @ block.judged).toarray()
+            if self.rows.has_ties:
+                scores[self.nu] += block.judged.T @ by_row.of_nu
         return scores
 
     def predicted(self, others: np.ndarray) -> Predicted:
-        """The answers of each judge as points predict them (size, judges), one a judge, who then has d = 1."""
+        """Return how points (size, judges), one per judge, predict the judge's answers with d = 1."""
         rows = self.rows
-        one, other = self.places(rows)
+        at = rows.period * self.n_options
         worths, beta = others[self.worths], others[self.beta]
-        difference = worths[one, rows.judge] - worths[other, rows.judge]
+        difference = worths[at + rows.first, rows.judge] - worths[at + rows.second, rows.judge]
         log_nu = others[self.nu][:, rows.judge]  # (1 or 0, rows)
         q, rest = shares((difference + (rows.x * beta[:, rows.judge].T).sum(axis=1)).clip(-_SUREST, _SUREST))
         half = np.full(len(q), 0.5)
@@ -349,107 +436,106 @@ class Density:
 
     # Its curvature ---------------------------------------------------------------------------------------------------
 
-    def prior_curvature(self, point: np.ndarray, spreads: Spreads) -> Bordered:
-        """Minus the second derivatives of the log prior at a point."""
-        periods, n = self.n_periods, self.n_options
-        diagonal, entry = np.where(self.present, 0.0, 1.0), (self.entry, np.arange(n))
-        diagonal[entry] += np.exp(point[self.worths].reshape(periods, n)[entry])
+    @property
+    def outer(self) -> slice:
+        """The coefficients, log discriminations and biases in a point."""
+        return slice(self.beta.start, self.size)
+
+    def prior_curvature(self, spreads: Spreads) -> Bordered:
+        """Return minus the second derivatives of the log prior."""
+        periods, n, outside = self.n_periods, self.n_options, self.size - self.worths.stop
+        border = np.zeros((periods * n, outside))
+        if not self.has_prior:
+            return Bordered(np.full((1, n, n), 1.0 / n), np.zeros((0, n)), border, np.zeros((outside, outside)))
+        diagonal = np.where(self.present, 0.0, 1.0)
+        diagonal[self.entry, np.arange(n)] += 1.0 / spreads.worths**2
         coupling = np.where(self.present[:-1], 1.0 / (self.steps[:, None] * spreads.drift**2), 0.0)
         diagonal[:-1] += coupling
         diagonal[1:] += coupling
-        border = np.zeros((periods * n, self.size - self.worths.stop))
-        return Bordered(diagonals(diagonal), coupling, border, np.diag(self._corner(point, spreads)))
+        return Bordered(diagonals(diagonal), coupling, border, np.diag(self._corner(spreads)))
 
-    def _corner(self, point: np.ndarray, spreads: Spreads) -> np.ndarray:
-        """The same of nu, of coefficients and of judges, of which each stands alone."""
-        of_judges = np.full(self.n_judges, 1.0 / spreads.judges**2)
-        of_bias = np.full(self.n_bias, 1.0 / spreads.bias**2)
-        return np.concatenate([np.exp(point[self.nu]), np.ones(self.rows.x.shape[1]), of_judges, of_bias])
+    def _corner(self, spreads: Spreads) -> np.ndarray:
+        """Return the precisions of log nu, of coefficients, of judges and of biases."""
+        precisions = [np.full(int(self.rows.has_ties), TIE_SD**-2.0), np.ones(self.rows.x.shape[1])]
+        precisions.append(np.full(self.n_judges, 1.0 / spreads.judges**2))
+        return np.concatenate([*precisions, np.full(self.n_bias, 1.0 / spreads.bias**2)])
 
     def curvature(self, point: np.ndarray, is_convex: bool = False) -> Bordered:
-        """Minus the second derivatives of the log-likelihood; `is_convex`: less what makes them indefinite."""
+        """Return minus the second derivatives of the log-likelihood; `is_convex`: less what makes them indefinite."""
         return self.expanded(point, is_convex).curvature
 
     def expanded(self, point: np.ndarray, is_convex: bool = False) -> Expanded:
-        """The log-likelihood, its slope and its `curvature`, in one pass over the comparisons."""
-        value = 0.0
-        periods, n, worths = self.n_periods, self.n_options, self.worths.stop
+        """Return the log-likelihood, its slope and its `curvature`, in one pass over the comparisons."""
+        value, gradient, (blocks, coupling, border, corner) = self._expanded(point, is_convex)
+        judges = slice(self.judges.start - self.worths.stop, self.judges.stop - self.worths.stop)
+        for by_judge, place in ((gradient, self.judges), (border.T, judges), (corner, judges), (corner.T, judges)):
+            self._centre(by_judge, place)
+        return Expanded(value, gradient, Bordered(blocks, coupling, border, corner))
+
+    def _by_row(self, block: RowBlock, point: np.ndarray, is_convex: bool = False) -> "_RowsAtPoint":
+        """Return the derivatives of rows, and those of their log odds."""
+        seen = self.seen(block, point[:, None])
+        found = slopes(block.rows, seen.q, seen.rest, seen.log_nu)
+        value = float(terms(block.rows, seen.q, seen.rest, seen.log_nu).sum())
+        slope, of_nu, weight, mixed, spread = (
+            each[:, 0] for each in (found.slope, found.of_nu, -found.bend, found.mixed, found.spread)
+        )
+        if is_convex:
+            weight = np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
+        sharpness = np.broadcast_to(seen.sharpness[:, 0], len(slope))
+        inner, reach = block.along.multiply(sharpness[:, None]).tocsr(), sharpness * seen.difference[:, 0]
+        return _RowsAtPoint(value, slope, of_nu, weight, mixed, spread, inner, block.outer(reach), reach)
+
+    def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
+        """Return the same with derivatives by log d."""
+        value, stop = 0.0, self.worths.stop
+        periods, n = self.n_periods, self.n_options
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
-        border, corner = np.zeros((worths, self.size - worths)), np.zeros((self.size - worths,) * 2)
-        for _, rows in self.rows.some(1):
-            seen = self.seen(rows, point[:, None])
-            value += float(terms(rows, seen.q, seen.rest, seen.log_nu).sum())
-            found = slopes(rows, seen.q, seen.rest, seen.log_nu)
-            self._add_slope(gradient, rows, seen, found.slope, found.of_nu)
-            slope, weight, mixed, spread = (
-                each[:, 0] for each in (found.slope, -found.bend, found.mixed, found.spread)
-            )
-            if is_convex:
-                slope, weight = np.zeros_like(slope), np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
-            self._add_curvature(blocks, border, corner, rows, seen, slope, weight, mixed, spread)
+        border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
+        outer = slice(self.outer.start - stop, self.outer.stop - stop)
+        judges = slice(self.judges.start - stop, self.judges.stop - stop)
+        for block in self.blocks(1):
+            own = self._by_row(block, point, is_convex)
+            value += own.value
+            gradient[self.worths, 0] += own.inner.T @ own.slope
+            gradient[self.outer, 0] += own.outer.T @ own.slope
+            weighted = own.inner.multiply(own.weight[:, None]).tocsr()
+            rows, square = block.rows, -own.weight * (own.inner.data[own.inner.indptr[:-1]] ** 2)
+            np.add.at(blocks, (rows.period, rows.first, rows.second), square)
+            border[:, outer] += (weighted.T @ own.outer).toarray()
+            corner[outer, outer] += (own.outer.T @ own.outer.multiply(own.weight[:, None]).tocsr()).toarray()
+            if self.rows.has_ties:
+                nu = self.nu.start - stop
+                gradient[self.nu, 0] += own.of_nu.sum()
+                border[:, nu] += own.inner.T @ own.mixed
+                across = own.outer.T @ own.mixed
+                corner[nu, outer] += across
+                corner[outer, nu] += across
+                corner[nu, nu] += own.spread.sum()
+            if self.n_judges and not is_convex:  # what bends log odds themselves
+                border[:, judges] -= (own.inner.multiply(own.slope[:, None]).T @ block.judged).toarray()
+                corner[judges, judges] -= np.diag(block.judged.T @ (own.slope * own.reach))
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
-        corner = np.triu(corner) + np.triu(corner, 1).T
         return Expanded(value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner))
 
-    def _add_curvature(
-        self,
-        blocks: np.ndarray,
-        border: np.ndarray,
-        corner: np.ndarray,
-        rows: ComparisonRows,
-        seen: ComparisonsAtPoints,
-        slope: np.ndarray,
-        weight: np.ndarray,
-        mixed: np.ndarray,
-        spread: np.ndarray,
-    ) -> None:
-        """Add what rows have of it: of the blocks minus what lies above the diagonal, of the corner what does."""
-        difference, sharpness = seen.difference[:, 0], np.broadcast_to(seen.sharpness[:, 0], len(slope))
-        (one, other), x, start, width = self.places(rows), rows.x, self.worths.stop, border.shape[1]
-        np.add.at(blocks.ravel(), one * self.n_options + rows.second, -weight * sharpness**2)
-        beta = slice(self.beta.start - start, self.beta.stop - start)
 
-        def add_along(column: np.ndarray | int, values: np.ndarray) -> None:
-            """Add to a column of the border, or one a row, what the first option has and the second lacks."""
-            np.add.at(border.ravel(), one * width + column, values)
-            np.add.at(border.ravel(), other * width + column, -values)
+class _RowsAtPoint(NamedTuple):
+    """Derivatives of the log-likelihood of rows, with the slopes of their log odds by parts of a point."""
 
-        def add_own(row: np.ndarray, column: np.ndarray | int, values: np.ndarray) -> None:
-            np.add.at(corner.ravel(), row * width + column, values)
-
-        for k in range(x.shape[1]):
-            add_along(beta.start + k, weight * sharpness * x[:, k])
-        corner[beta, beta] += (x.T * weight) @ x
-        if rows.has_ties:
-            nu = self.nu.start - start
-            add_along(nu, mixed * sharpness)
-            corner[nu, nu] += spread.sum()
-            corner[nu, beta] += mixed @ x
-        if not self.n_judges:
-            return
-        judge, reach = self.judges.start - start + rows.judge, sharpness * difference
-        add_along(judge, weight * sharpness * reach - slope * sharpness)
-        add_own(judge, judge, weight * reach**2 - slope * reach)
-        for k in range(x.shape[1]):
-            add_own((beta.start + k) * np.ones_like(judge), judge, weight * reach * x[:, k])
-        if rows.has_ties:
-            add_own((self.nu.start - start) * np.ones_like(judge), judge, mixed * reach)
-        own = [(place - start, each) for place, each in self._own(rows)]
-        for place, each in own:
-            weighted = weight * each
-            add_along(place, weighted * sharpness)
-            add_own(judge, place, weighted * reach)
-            for k in range(x.shape[1]):
-                add_own((beta.start + k) * np.ones_like(judge), place, weighted * x[:, k])
-            for second, another in own:
-                add_own(place, second, weighted * another)
-            if rows.has_ties:
-                add_own((self.nu.start - start) * np.ones_like(judge), place, mixed * each)
+    value: float
+    slope: np.ndarray  # by the log odds
+    of_nu: np.ndarray  # by log nu
+    weight: np.ndarray  # minus the second derivatives: by the log odds
+    mixed: np.ndarray  # by both
+    spread: np.ndarray  # by log nu
+    inner: Any  # (rows, worths)
+    outer: Any  # (rows, coefficients, judges and biases)
+    reach: np.ndarray  # d times the difference of log worths
 
 
 def _as_expected(rows: ComparisonRows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> ComparisonRows:
-    """As many comparisons with the outcomes that their probabilities expect."""
+    """Return the same number of comparisons with the outcomes that their probabilities expect."""
     p = (1.0 - rows.lapse) * q + rows.lapse / 2.0
     ratio = tie_ratio(rows, q, rest, log_nu).ravel() if rows.has_ties else np.zeros_like(q)
     decided = rows.total / (1.0 + ratio)
@@ -457,23 +543,17 @@ def _as_expected(rows: ComparisonRows, q: np.ndarray, rest: np.ndarray, log_nu: 
 
 
 def diagonals(values: np.ndarray) -> np.ndarray:
-    """Diagonal blocks (blocks, n, n)."""
+    """Return diagonal blocks (blocks, n, n)."""
     blocks = np.zeros((*values.shape, values.shape[1]))
     blocks[:, np.arange(values.shape[1]), np.arange(values.shape[1])] = values
     return blocks
 
 
 def added(one: Bordered, other: Bordered) -> Bordered:
-    """The sum of two such matrices."""
+    """Return the sum of two such matrices."""
     return Bordered(*(a + b for a, b in zip(one, other, strict=True)))
 
 
 def _column(counts: np.ndarray) -> np.ndarray:
-    """Counts as a column, unless they differ between points."""
+    """Return counts as a column, unless they differ between points."""
     return counts if counts.ndim == 2 else counts[:, None]
-
-
-def _add(sums: np.ndarray, place: np.ndarray, values: np.ndarray) -> None:
-    """Add values (rows, points) to the places of sums (size, points)."""
-    for k in range(values.shape[1]):
-        np.add.at(sums[:, k], place, values[:, k])
