@@ -5,7 +5,6 @@ from decimal import MAX_EMAX, Context, Decimal, localcontext
 
 import numpy as np
 import pytest
-from scipy.special import expit, gammaln, logsumexp
 from worth_problems import naive, random_density
 
 from thali._paired.more_votes import Vote
@@ -21,7 +20,8 @@ def made(lapse, ties, sizes):
     density = random_density(3, lapse, ties, n_judges, n_periods, covariates, bias=bool(bias))
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     points[~density.is_free] = 0.0
-    return density, points, Spreads.of(1.6, 0.7 if n_judges else None, 0.4 if n_periods > 1 else None, 0.6 if bias else None)
+    tau, drift, bias_sd = 0.7 if n_judges else None, 0.4 if n_periods > 1 else None, 0.6 if bias else None
+    return density, points, Spreads.of(1.6, tau, drift, bias_sd)
 
 
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)

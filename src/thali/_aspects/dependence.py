@@ -18,19 +18,19 @@ from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import Clusters, clusters_of
+from thali._model.design_effect import choose_dependence, effect_of
 from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
     inverse_root,
     raise_improbable_variance,
 )
-from thali._people.populations import ADJUSTED, INDEPENDENT, Groups, Individuals, LatentClasses, unknown_respondents
+from thali._people.populations import ADJUSTED, INDEPENDENT, Individuals, LatentClasses
 from thali._posterior.dependence import (
     INDIVIDUALS,
     POWER,
     SCORES,
     Dependence,
-    of_one_person,
 )
 
 from .bradley_terry import AnyDensity, NormalWorths, Worths
@@ -43,12 +43,8 @@ from .priors.given import Given
 from .samplers.task import weights_of
 
 CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
-ALIKE = 0.5  # share of people who answered at least twice, from which on their answers are adjusted for by default
 MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the chains
 NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
-
-
-# The design effect ---------------------------------------------------------------------------------------------------
 
 
 def scores_at(
@@ -57,35 +53,6 @@ def scores_at(
     """Return the variance of respondents' scores at a point, in coordinates in which the information is 1."""
     root = inverse_root(-pose.slopes(weights, beta).hessian, NO_INFORMATION)
     return RespondentScores(pose, clusters.tally, weights, beta, root).variance()
-
-
-def effect_of(parts: list[ScoreVariance]) -> float:
-    """The mean design effect of the data of all groups; NaN where nothing is known of any weight."""
-    rank = sum(each.rank for each in parts)
-    return sum(each.trace for each in parts) / rank if rank else float("nan")
-
-
-# What is made of people, as asked for or by default ------------------------------------------------------------------
-
-
-def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Dependence | None:
-    """What is made of the people who answered, before the design effect is known; None if nobody knows who did."""
-    parts = data.data if isinstance(data, GroupedData) else [data]
-    if not clusters:
-        known = max(len(part.respondents) for part in parts)
-        if asked == ADJUSTED:
-            if known == 1:
-                raise of_one_person(ADJUSTED)
-            raise unknown_respondents(ADJUSTED)
-        answers = float(data.n_answers)
-        return Dependence(INDEPENDENT, "", 1, answers, answers, float("nan")) if known == 1 else None
-    counts = np.concatenate([each.answers for each in clusters])
-    default = usual if np.mean(counts >= 2.0) >= ALIKE else INDEPENDENT
-    model = asked if isinstance(asked, str) else default
-    if model == ADJUSTED and counts.max() < 2.0:
-        model = INDEPENDENT  # there is nothing to adjust
-    grouped = float(isinstance(asked, Groups))
-    return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"), grouped=grouped)
 
 
 def dependence_of_everybody(data: GroupedData) -> Dependence:
@@ -112,7 +79,7 @@ def dependence_of_chains(
     told = data.data if isinstance(data, GroupedData) else [data]
     has_ties = features is None and likelihood.ties
     known = [(part, found) for part in told if (found := clusters_of(part, has_ties)) is not None]
-    made = chosen(asked, INDEPENDENT, data, [found for _, found in known])
+    made = choose_dependence(asked, INDEPENDENT, data, [found for _, found in known])
     if made is None or made.number < 2 or (asked is None and data.n_options > MAX_OPTIONS):
         return made
     if features is None:
@@ -171,7 +138,7 @@ def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
 def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity) -> tuple[Worths, Dependence | None]:
     """Draws of worths from their density near its mode, which allow for people unless asked not to."""
     clusters = clusters_of(data, density.has_ties)
-    made = chosen(asked, ADJUSTED, data, [] if clusters is None else [clusters])
+    made = choose_dependence(asked, ADJUSTED, data, [] if clusters is None else [clusters])
     normal = NormalWorths(density)
     if made is None or clusters is None:
         return normal, made

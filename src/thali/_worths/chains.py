@@ -72,9 +72,7 @@ class Sampler:
     def _factor_at(self, place: tuple[int, ...]) -> BorderedFactor:
         logs = np.log(np.array(self.spreads))
         logs[list(self.learned)] = _LATTICE * np.array(place)
-        return BorderedFactor(
-            added(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs))))
-        )
+        return BorderedFactor(added(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs)))))
 
     def _trajectory(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
         """A Hamiltonian trajectory of each chain; velocities v have covariance H⁻¹."""
@@ -118,9 +116,7 @@ class WorthDraws(NamedTuple):
     reported: np.ndarray  # (quantities, chains, draws): see `reported`
 
 
-def run(
-    marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = CHAINS
-) -> WorthDraws:
+def run(marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = CHAINS) -> WorthDraws:
     """Draws of chains, which go on until all that is reported has R-hat up to 1.01 and effective sample sizes of 400.
 
     Warns

@@ -1,4 +1,4 @@
-"""The posterior density of worths of options, seen by judges, in time, with ties and covariates, and its derivatives."""
+"""The posterior density of worths seen by judges, in time, with ties and covariates, and its derivatives."""
 
 import math
 from collections.abc import Callable, Iterator
@@ -114,8 +114,8 @@ class Density:
         L_i \sim \mathrm{Normal}(0, s^2) \text{ when i enters}, \qquad
         L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
-    The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon / 2`, ties are those of
-    `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With `has_bias` judge j has the coefficients
+    The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon / 2`, ties are those
+    of `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With `has_bias` judge j has the coefficients
     :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0, v^2)`. The likelihood contains neither the common level of
     log worths nor that of g, so that their priors integrate out; because the mean of log d is 0, both the spread s and
     discriminations are identified.

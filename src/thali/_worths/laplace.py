@@ -10,7 +10,7 @@ from thali._inference.numerics.bordered import Bordered, BorderedFactor
 from thali._inference.optimise import Step, Target, newton
 from thali.errors import DataError
 
-from .density import MIDDLE, SPREAD, WIDTH, WORTHS, JUDGES, BIAS, Density, Spreads, added
+from .density import BIAS, JUDGES, MIDDLE, SPREAD, WIDTH, WORTHS, Density, Spreads, added
 
 # The mode where standard deviations are known -------------------------------------------------------------------------
 

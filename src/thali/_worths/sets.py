@@ -195,6 +195,12 @@ class ChoiceSetDensity(Density):
 _LEAST = -600.0  # log of a weight beside the largest one of a set
 
 
+def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool) -> OfAnswer:
+    """Return the derivatives of answers to sets of these log weights (rows, m)."""
+    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), _LEAST)
+    return OF_ANSWER[rows.rule](np.exp(logs), rows.lapse, bends)
+
+
 def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool) -> OfAnswer:
     """The answers of rows times points, of which there are these log weights (rows, points, m)."""
     return OF_ANSWER[rows.rule](np.exp(logs).reshape(-1, logs.shape[2]), rows.lapse, bends)
