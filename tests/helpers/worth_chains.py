@@ -15,9 +15,10 @@ def differing(monkeypatch):
 
     @contextmanager
     def differ(place=None):
-        def drawn_once(density, *given, **named):
-            found = drawn.setdefault(density.size, None) or run(density, *given, **named)
-            drawn[density.size] = found
+        def drawn_once(marginal, *given, **named):
+            size = marginal.density.size
+            found = drawn.setdefault(size, None) or run(marginal, *given, **named)
+            drawn[size] = found
             reported = np.random.default_rng(1).standard_normal((len(found.reported), 4, 500))
             if place is not None:
                 reported[place, 0] += 9.0

@@ -59,7 +59,7 @@ def test_boards_of_few_answers_of_biased_judges(seed, monkeypatch):
     frame["winner"] = np.where(wins, "model_a", "model_b")
     how = {"judges": True, "judge_bias": True, "covariates": ["x"], "progressbar": False}
     table = th.leaderboard(frame, **how).table
-    monkeypatch.setattr(laplace, "highest", lambda density, spreads, start, tilt: highest(density, spreads, None, tilt))
+    monkeypatch.setattr(laplace, "highest", lambda density, spreads, start: highest(density, spreads))
     ratings = ["rating", "rating_low", "rating_high"]
     pd.testing.assert_frame_equal(table[ratings], th.leaderboard(frame, **how).table[ratings], rtol=0, atol=1e-3)
 

@@ -57,7 +57,7 @@ class Sampler:
         away[~self.density.is_free] = 0.0
         logs = np.log(np.array(self.spreads))[:, None] + np.zeros((1, chains))
         logs[list(self.learned)] += 0.3 * rng.standard_normal((len(self.learned), chains))
-        return ScaleState(self.mode.point[:, None] + away, logs)
+        return ScaleState.at(self.density, self.mode.point[:, None] + away, logs)
 
     def sweep(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
         """Make all moves once, and return how likely each trajectory was to be accepted."""
@@ -102,7 +102,8 @@ class Sampler:
         rise = value - began - 0.5 * ((velocity + first) * pushed).sum(axis=0)
         rise = np.where(np.isfinite(rise), rise, -np.inf)
         taken = -rng.standard_exponential(rise.shape) < rise
-        return state._replace(points=np.where(taken, points, state.points)), np.exp(np.minimum(rise, 0.0))
+        ahead = ScaleState(points, state.logs, value - density.log_priors(points, spreads))
+        return state.moved_where(taken, ahead), np.exp(np.minimum(rise, 0.0))
 
 
 # A run of them --------------------------------------------------------------------------------------------------------
@@ -137,7 +138,7 @@ def run(marginal: Marginal, random_seed: object, progressbar: bool = False, chai
                 state, _ = sampler.sweep(rng, state)
                 found.append(state)
             progress.update(TUNE + len(found))
-            points, logs = (np.stack(each, axis=1) for each in zip(*found, strict=True))  # (.., draws, chains)
+            points, logs, _ = (np.stack(each, axis=-2) for each in zip(*found, strict=True))  # (.., draws, chains)
             told = reported(density, points, logs[list(sampler.learned)])
             worst, least = _agreement(told)
             if worst <= R_HAT and least >= ESS:

@@ -15,6 +15,7 @@ SPREAD = 0.5  # scale of the half-normal priors of all other standard deviations
 TIE_SD = 2.0  # standard deviation of log nu
 _LOG_2PI = math.log(2.0 * math.pi)
 _SUREST = 700.0  # log odds of a prediction, beyond which probabilities are 0
+_DENSE = 1 << 18  # rows times coordinates up to which matrices are arrays
 _TOGETHER = 1 << 16  # rows times points whose terms are computed at a time, so that they stay near the processor
 
 
@@ -79,7 +80,7 @@ class Expanded(NamedTuple):
 
 
 class RowBlock(NamedTuple):
-    """Some rows, with the sparse matrices that map points to them."""
+    """Some rows, with the matrices that map points to them: arrays where these are small, otherwise sparse."""
 
     at: slice
     rows: ComparisonRows
@@ -91,7 +92,10 @@ class RowBlock(NamedTuple):
         """Return the slopes of log odds by coefficients, log discriminations (d times the difference) and biases."""
         from scipy.sparse import csr_array, hstack
 
-        return hstack([csr_array(self.rows.x), self.judged.multiply(reach[:, None]), self.biased]).tocsr()
+        reached = self.judged * reach[:, None]
+        if isinstance(reached, np.ndarray):
+            return np.hstack([self.rows.x, reached, self.biased])
+        return hstack([csr_array(self.rows.x), reached, self.biased]).tocsr()
 
 
 class ComparisonsAtPoints(NamedTuple):
@@ -203,10 +207,12 @@ class Density:
         """Return the rows in blocks whose terms of that many points stay near the processor."""
         step = max(1, _TOGETHER // max(points, 1))
         if step not in self._blocks:
-            self._blocks[step] = [self._block(slice(at, at + step)) for at in range(0, max(self.n_rows, 1), step)]
+            is_dense = points == 1 and self.n_rows * self.size <= _DENSE
+            starts = range(0, max(self.n_rows, 1), step)
+            self._blocks[step] = [self._block(slice(at, at + step), is_dense) for at in starts]
         return self._blocks[step]
 
-    def _block(self, at: slice) -> RowBlock:
+    def _block(self, at: slice, is_dense: bool) -> RowBlock:
         """Return rows with their matrices."""
         from scipy.sparse import csr_array
 
@@ -221,13 +227,10 @@ class Density:
         columns = (judge[:, None] * covariates + np.arange(covariates)).ravel()
         own = (x.ravel(), (np.repeat(number, covariates), columns))
         none = np.zeros(0), (number[:0], number[:0])
-        return RowBlock(
-            at,
-            rows,
-            along,
-            csr_array(of_judge, shape=(count, self.n_judges)),
-            csr_array(own if self.n_bias else none, shape=(count, self.n_bias)),
-        )
+        judged = csr_array(of_judge, shape=(count, self.n_judges))
+        biased = csr_array(own if self.n_bias else none, shape=(count, self.n_bias))
+        matrices = (_dense(each) if is_dense else each for each in (along, judged, biased))
+        return RowBlock(at, rows, *matrices)
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
         """Return log d of judges, whose mean is 0, shape (judges, points)."""
@@ -415,7 +418,7 @@ class Density:
         for block in self.blocks(1):
             by_row = self._by_row(block, point)
             for place, jacobian in ((self.worths, by_row.inner), (self.outer, by_row.outer)):
-                scores[place] += (jacobian.multiply(by_row.slope[:, None]).T @ block.judged).toarray()
+                scores[place] += _dense((jacobian * by_row.slope[:, None]).T @ block.judged)
             if self.rows.has_ties:
                 scores[self.nu] += block.judged.T @ by_row.of_nu
         return scores
@@ -483,8 +486,8 @@ class Density:
         if is_convex:
             weight = np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
         sharpness = np.broadcast_to(seen.sharpness[:, 0], len(slope))
-        inner, reach = block.along.multiply(sharpness[:, None]).tocsr(), sharpness * seen.difference[:, 0]
-        return _RowsAtPoint(value, slope, of_nu, weight, mixed, spread, inner, block.outer(reach), reach)
+        inner, reach = block.along * sharpness[:, None], sharpness * seen.difference[:, 0]
+        return _RowsAtPoint(value, slope, of_nu, weight, mixed, spread, sharpness, inner, block.outer(reach), reach)
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
         """Return the same with derivatives by log d."""
@@ -499,11 +502,10 @@ class Density:
             value += own.value
             gradient[self.worths, 0] += own.inner.T @ own.slope
             gradient[self.outer, 0] += own.outer.T @ own.slope
-            weighted = own.inner.multiply(own.weight[:, None]).tocsr()
-            rows, square = block.rows, -own.weight * (own.inner.data[own.inner.indptr[:-1]] ** 2)
-            np.add.at(blocks, (rows.period, rows.first, rows.second), square)
-            border[:, outer] += (weighted.T @ own.outer).toarray()
-            corner[outer, outer] += (own.outer.T @ own.outer.multiply(own.weight[:, None]).tocsr()).toarray()
+            rows, weighted = block.rows, own.outer * own.weight[:, None]
+            np.add.at(blocks, (rows.period, rows.first, rows.second), -own.weight * own.sharpness**2)
+            border[:, outer] += _dense(own.inner.T @ weighted)
+            corner[outer, outer] += _dense(own.outer.T @ weighted)
             if self.rows.has_ties:
                 nu = self.nu.start - stop
                 gradient[self.nu, 0] += own.of_nu.sum()
@@ -513,7 +515,7 @@ class Density:
                 corner[outer, nu] += across
                 corner[nu, nu] += own.spread.sum()
             if self.n_judges and not is_convex:  # what bends log odds themselves
-                border[:, judges] -= (own.inner.multiply(own.slope[:, None]).T @ block.judged).toarray()
+                border[:, judges] -= _dense((own.inner * own.slope[:, None]).T @ block.judged)
                 corner[judges, judges] -= np.diag(block.judged.T @ (own.slope * own.reach))
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
@@ -529,6 +531,7 @@ class _RowsAtPoint(NamedTuple):
     weight: np.ndarray  # minus the second derivatives: by the log odds
     mixed: np.ndarray  # by both
     spread: np.ndarray  # by log nu
+    sharpness: np.ndarray
     inner: Any  # (rows, worths)
     outer: Any  # (rows, coefficients, judges and biases)
     reach: np.ndarray  # d times the difference of log worths
@@ -552,6 +555,11 @@ def diagonals(values: np.ndarray) -> np.ndarray:
 def added(one: Bordered, other: Bordered) -> Bordered:
     """Return the sum of two such matrices."""
     return Bordered(*(a + b for a, b in zip(one, other, strict=True)))
+
+
+def _dense(matrix: Any) -> np.ndarray:
+    """Return a matrix as an array."""
+    return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
 def _column(counts: np.ndarray) -> np.ndarray:

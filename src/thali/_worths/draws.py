@@ -31,7 +31,8 @@ def draw(marginal: Marginal, rng: np.random.Generator, count: int) -> Drawn:
     elif marginal.asymmetry(rng) > SYMMETRIC:
         state = _by_sweeps(marginal, rng)
     else:
-        state = ScaleState(*marginal.draws(rng, count))
+        points, logs = marginal.draws(rng, count)
+        return Drawn(points, Spreads(*np.exp(logs)))
     return Drawn(state.points, state.spreads)
 
 
@@ -46,24 +47,21 @@ def _by_steps(marginal: Marginal, rng: np.random.Generator, count: int) -> Scale
     density = marginal.density
     roots, middles = marginal.roots()
     precisions = np.linalg.inv(roots)
-    state = ScaleState(*marginal.draws(rng, count))
-    likelihood = density.log_likelihoods(state.points)
-    for _ in range(_STEPS):
+    state = ScaleState.at(density, *marginal.draws(rng, count))
+    for _ in range(_STEPS if marginal.learned else 2 * _STEPS):  # moves of spreads help tails
         near = marginal.nearest(state.logs)
         middle, root, whitened = middles[near].T, roots[near], precisions[near]
         away = state.points - middle
         there = np.sqrt(1.0 - _LENGTH**2) * away
         there += _LENGTH * np.einsum("dij,jd->id", root, rng.standard_normal(away.shape)) * density.is_free[:, None]
-        ahead = density.log_likelihoods(middle + there)
-        rise = ahead + density.log_priors(middle + there, state.spreads) - likelihood
-        rise -= density.log_priors(state.points, state.spreads)
+        ahead = ScaleState.at(density, middle + there, state.logs)
+        rise = ahead.likelihood + density.log_priors(ahead.points, state.spreads)
+        rise -= state.likelihood + density.log_priors(state.points, state.spreads)
         for sign, each in ((0.5, there), (-0.5, away)):
             rise += sign * (np.einsum("dij,jd->id", whitened, each) ** 2).sum(axis=0)
-        taken = -rng.standard_exponential(count) < rise
-        state = state._replace(points=np.where(taken, middle + there, state.points))
+        state = state.moved_where(-rng.standard_exponential(count) < rise, ahead)
         for k in marginal.learned:
             state = scale_with_spread(rng, density, draw_spread(rng, density, state, k), k)
-        likelihood = density.log_likelihoods(state.points)
     return state
 
 
@@ -71,7 +69,7 @@ def _by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
     """Return the later half of the sweeps of chains that start from the lattice, doubled while the spread moves."""
     density, sampler = marginal.density, Sampler(marginal)
     chains = _CHAINS if density.n_options <= _MANY_OPTIONS else _FEW_CHAINS
-    state, states = ScaleState(*marginal.draws(rng, chains)), []
+    state, states = ScaleState.at(density, *marginal.draws(rng, chains)), []
     count = _SWEEPS
     while True:
         for _ in range(count - len(states)):
@@ -85,5 +83,5 @@ def _by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
         is_still = WORTHS not in marginal.learned or moved <= _STILL * quarter.std()
         if is_still or 2 * count > _MOST_SWEEPS or 2 * count * chains * density.n_rows > _MOST_TERMS:
             later = states[count // 2 :]
-            return ScaleState(*(np.concatenate(each, axis=1) for each in zip(*later, strict=True)))
+            return ScaleState(*(np.concatenate(each, axis=-1) for each in zip(*later, strict=True)))
         count *= 2

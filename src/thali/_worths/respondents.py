@@ -64,8 +64,8 @@ def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.
         for wins, tied, losses in [(one, none, none)] + [(none, one, none)] * has_ties + [(none, none, one)]:
             rows = block.rows._replace(wins=wins, losses=losses, tied=tied)
             by_row = slopes(rows, seen.q, seen.rest, seen.log_nu)
-            parts = [block.along.multiply(by_row.slope), csr_array(by_row.of_nu[:, :has_ties])]
-            answers.append(hstack([*parts, csr_array(block.rows.x * by_row.slope)]).tocsr())
+            parts = [block.along * by_row.slope, by_row.of_nu[:, : int(has_ties)], block.rows.x * by_row.slope]
+            answers.append(hstack([csr_array(each) for each in parts]).tocsr())
             logs.append(terms(rows, seen.q, seen.rest, seen.log_nu)[:, 0])
         order = np.arange(len(answers) * len(one)).reshape(len(answers), -1).T.ravel()
         found.append((vstack(answers).tocsr()[order], np.exp(np.concatenate(logs))[order]))

@@ -14,11 +14,22 @@ class ScaleState(NamedTuple):
 
     points: np.ndarray  # (size, chains)
     logs: np.ndarray  # (4, chains) logs of the standard deviations; NaN where the density has none
+    likelihood: np.ndarray  # (chains,)
 
     @property
     def spreads(self) -> Spreads:
         """The standard deviations."""
         return Spreads(*np.exp(self.logs))
+
+    def moved_where(self, taken: np.ndarray, ahead: "ScaleState") -> "ScaleState":
+        """Return another state where a move is taken."""
+        return ScaleState(*(np.where(taken, new, old) for new, old in zip(ahead, self, strict=True)))
+
+    @classmethod
+    def at(cls, density: Density, points: np.ndarray, logs: np.ndarray) -> "ScaleState":
+        """Return the state at points."""
+        with np.errstate(over="ignore", invalid="ignore"):
+            return cls(points, logs, density.log_likelihoods(points))
 
 
 # Slices ---------------------------------------------------------------------------------------------------------------
@@ -65,17 +76,13 @@ def draw_spread(rng: np.random.Generator, density: Density, state: ScaleState, k
 
 def scale_with_spread(rng: np.random.Generator, density: Density, state: ScaleState, k: int) -> ScaleState:
     """Move the standard deviation k together with all that it spreads, by Metropolis' rule."""
-
-    def log_density(c: np.ndarray) -> np.ndarray:  # the prior of what is scaled, and its volume, cancel
-        points = density.scaled(state.points, k, np.exp(c))
-        return density.log_likelihoods(points) + density.log_spread_prior(k, state.logs[k] + c)
-
-    count = state.points.shape[1]
+    count, old = state.points.shape[1], state.logs[k]
     c = rng.standard_normal(count) * np.exp(rng.uniform(*_SCALES, count))
-    with np.errstate(over="ignore", invalid="ignore"):
-        rise = log_density(c) - log_density(np.zeros(count))
-    c = np.where(-rng.standard_exponential(count) < rise, c, 0.0)
-    return ScaleState(density.scaled(state.points, k, np.exp(c)), _with(state.logs, k, state.logs[k] + c))
+    with np.errstate(over="ignore", invalid="ignore"):  # the prior of what is scaled, and its volume, cancel
+        ahead = ScaleState.at(density, density.scaled(state.points, k, np.exp(c)), _with(state.logs, k, old + c))
+        rise = ahead.likelihood - state.likelihood
+        rise = rise + density.log_spread_prior(k, old + c) - density.log_spread_prior(k, old)
+    return state.moved_where(-rng.standard_exponential(count) < rise, ahead)
 
 
 def _with(array: np.ndarray, row: int, values: np.ndarray) -> np.ndarray:
