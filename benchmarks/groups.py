@@ -180,7 +180,7 @@ def real(folder):
             start = time.process_time()
             by = th.compare(models, data, by="evidence", cores=1, random_seed=1, progressbar=False)
             print(f"evidence: {time.process_time() - start:.0f} CPU s")
-            print(by[["log_evidence", "standard_error", "probability", "usable"]].round(3).to_string())
+            print(by[["log_evidence", "std_error", "probability", "usable"]].round(3).to_string())
 
 
 if __name__ == "__main__":

@@ -179,7 +179,7 @@ def celebrities(settings: Settings) -> Reproduction:
     remarks.append(
         "The paper finds between 30 and 50 aspects, the nine unique ones among them; here iEBA has "
         f"{number.mean():.2f} (Monte Carlo error {mcse(number):.2f}) beyond the nine. That is the scan in storage "
-        "order: see `thali reproduce scan-order`."
+        "order: see `python -m papers scan-order`."
     )
     pictures = {
         "figure-3": lambda: plots.features(tree),

@@ -173,7 +173,7 @@ def test_joint_distribution(wide, rounds):
 @pytest.mark.usefixtures("uncompiled")
 def test_same_seed_same_draws_as_ever(monkeypatch):
     kept = json.loads((Path(__file__).parent / "digests.json").read_text("utf-8"))["sparse-logit"]
-    monkeypatch.setattr(engines, "Chain", HolmesHeldChain)
+    monkeypatch.setattr(engines, "CoefficientChain", HolmesHeldChain)
     monkeypatch.setattr(engines, "trajectories_of", lambda *size: 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

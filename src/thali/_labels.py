@@ -167,3 +167,10 @@ def plural(number: float, noun: str) -> str:
 def short_number(value: float) -> int | float:
     """The number, without decimals if it is whole."""
     return int(value) if float(value).is_integer() else float(value)
+
+
+def listed(names: Iterable[Any], most: int = 6) -> str:
+    """Names in a sentence."""
+    names = [str(name) for name in names]
+    shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1:,} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

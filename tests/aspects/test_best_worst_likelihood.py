@@ -14,13 +14,12 @@ import thali as th
 from thali._aspects.answers.check import check_sentence
 from thali._aspects.operations import log_likelihood, rebuild
 from thali._aspects.state import empty_state
+from thali._data.answers import ordered_pairs
 from thali._model.best_worst import (
     RANKING,
     REVERSED,
     RULES,
-    answer_counts,
     answer_probabilities,
-    ordered_pairs,
 )
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Elimination
@@ -74,7 +73,7 @@ def quadrature(data, lapse, rule):
     density = (1.0 - a) ** 2 * (1.0 - b)
     shares = np.stack([a, (1 - a) * b, (1 - a) * (1 - b) * c, (1 - a) * (1 - b) * (1 - c)], axis=1)
     p = answer_probabilities(shares, data.start, data.members, lapse, rule)
-    density = density * np.exp(np.log(p) @ answer_counts(data))
+    density = density * np.exp(np.log(p) @ data.questions().counts)
     return density @ shares / density.sum()
 
 

@@ -18,11 +18,11 @@ from scipy.special import logsumexp
 
 import thali as th
 from thali._aspects.bradley_terry import NormalWorths, density_of, local, spreading
-from thali._aspects.dependence import (
+from thali._aspects.choice_dependence import (
     _problem_of,
     _scores_of,
     clusters_of,
-    dependence_of_chains,
+    dependence_of_choices,
     effect_of,
     effect_of_data,
     mode_of,
@@ -165,7 +165,7 @@ def test_the_effect_of_groups_is_that_of_all_their_weights():
     data = {"A": comparisons(seed=1), "B": comparisons(seed=2, spread=0.1)}
     parts = [_scores_of(d, clusters_of(d, False), Elimination(0.01), None) for d in data.values()]
     groups = GroupedData(data)
-    found = dependence_of_chains(None, groups, {"likelihood": Elimination(0.01), "prior": None})
+    found = dependence_of_choices(None, groups, {"likelihood": Elimination(0.01), "prior": None})
     assert found.effect == pytest.approx(sum(each.trace for each in parts) / 6) and found.number == 40
 
 

@@ -9,10 +9,10 @@ from helpers.naive import respondent_scores as naive_scores
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused
 from scipy import sparse
+from thali._model.dependence import clusters_of, effect_of
 
 import thali as th
-from thali._aspects.dependence import _scores_of_features, clusters_of, effect_of, feature_problem, weights_at_mode
-from thali._aspects.models.point import probable_features
+from thali._aspects.models.point import feature_problem, probable_features, scores_of_features, weights_at_mode
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive, MostSimilarPair
 
@@ -130,7 +130,7 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     np.testing.assert_allclose(parts.sum(axis=0), information, rtol=1e-6, atol=1e-9)
     z = naive_scores.adjusted_scores(information, parts, tally @ gradients)
     rank = np.linalg.matrix_rank(information, hermitian=True)
-    found = _scores_of_features(data, clusters, {"likelihood": likelihood, "weight_prior": (shape, rate)}, OWNERS)
+    found = scores_of_features(data, clusters, {"likelihood": likelihood, "weight_prior": (shape, rate)}, OWNERS)
     assert effect_of([found]) == pytest.approx((z**2).sum() / rank, rel=1e-4)
 
 
@@ -158,7 +158,7 @@ def test_independent_judgements_have_a_design_effect_near_one():
     parts = {"likelihood": Additive(), "weight_prior": (1.0, 10.0)}
     found, more = (
         [
-            effect_of([_scores_of_features(data, clusters_of(data, False), parts, OWNERS)])
+            effect_of([scores_of_features(data, clusters_of(data, False), parts, OWNERS)])
             for data in (judged(people=40, shape=shape, seed=seed) for seed in range(10))
         ]
         for shape in (None, 1.0)

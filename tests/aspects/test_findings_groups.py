@@ -81,7 +81,6 @@ def test_similarities_of_groups_are_checked_as_similarities():
     assert check.title.startswith("Observed similarities") and check.picture.caption.startswith("Observed similarities")
 
 
-@pytest.mark.long
 @pytest.mark.fit
 def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     data = {name: random_comparisons(3, seed) for seed, name in enumerate(("women", "men"))}
@@ -98,7 +97,7 @@ def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     posterior["group_weights"] = posterior["group_weights"].copy(data=weights)
     model.posterior_["latent_features"] = xr.DataTree(posterior)
     sentence = str(model.findings()["features"].sentence)
-    said(sentence, "0 and 1 weighs more for women", "0 and 2 weighs more for men")
+    said(sentence, "The aspect of 0 and 1 weighs more for women", "The aspect of 0 and 2 weighs more for men")
     assert sentence.count("weighs more") == 2
 
 
@@ -121,7 +120,7 @@ def test_options_that_surely_rank_higher_in_one_group_are_named():
     assert "Some options rank higher" in sentence and " for b" not in sentence
     for option, more, less, p in (("a", "women", "men", women["a"]), ("c", "men", "women", men["c"])):
         shown = "> 0.99" if p > 0.99 else f"{p:.2f}"
-        assert f"{option} for {more} than for {less} (probability {shown})" in sentence
+        assert f"{option} ranks higher for {more} than for {less} (probability {shown})" in sentence
 
 
 @pytest.mark.long

@@ -137,7 +137,6 @@ def test_pairs_that_are_asked_next(aspects, uncompiled):
     assert model.next_pairs(2, goal="ranks").equals(model.next_pairs(2, goal="ranks"))
 
 
-@pytest.mark.long
 @pytest.mark.fit
 def test_the_best_option_is_found_by_questions_about_the_first_two(uncompiled):
     """Where the last two of four are as uncertain, and asking about them says nothing of the best."""

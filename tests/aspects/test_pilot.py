@@ -10,7 +10,6 @@ from helpers.sentences import warned
 from helpers.short_slices import short_slices, stopped_after
 
 import thali as th
-from thali._aspects.models.engines import BY_CHAINS, FIRST_TEMPERED
 from thali._aspects.populations.groups_chain import MAX_TEMPERED
 from thali._aspects.samplers.chains import (
     EFFECTIVE,
@@ -117,9 +116,8 @@ def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
     run = checked_run(None, 16, 2, None, 1, 2, False)  # the ladder is counted anew after 200 of 400 sweeps
     seen = []
     for slices in (1, 25):
-        (chain,) = BY_CHAINS.sampling(
-            th.EliminationByAspects(lapse=0.0, tempering=2), random_comparisons(6, 9), run
-        ).chains(10, np.random.SeedSequence(2))[:1]
+        sampling = th.EliminationByAspects(lapse=0.0, tempering=2)._sampling(random_comparisons(6, 9), run)
+        (chain,) = sampling.chains(10, np.random.SeedSequence(2))[:1]
         assert chain.in_pilot and chain.schedule[0][0] < PILOT
         for end in range(1, slices + 1):
             chain.run_to(end * PILOT // slices)
@@ -134,8 +132,8 @@ def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled,
     """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
     data = GroupedData({f"group {g}": random_comparisons(4, g) for g in range(groups)})
     model = th.EliminationByAspects(people=th.people.Groups())
-    assert BY_CHAINS.sampling(model, data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
-    assert BY_CHAINS.sampling(model, data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
+    assert model._sampling(data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
+    assert model._sampling(data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
 
 
 @pytest.mark.fit
@@ -157,7 +155,7 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(tmp_path):
 def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     """As many sweeps as its size allows."""
     data, run = random_comparisons(8, 3), checked_run(None, 400, 3, None, 1, 2, False)
-    sampling = BY_CHAINS.sampling(th.EliminationByAspects("unique"), data, run)
+    sampling = th.EliminationByAspects("unique")._sampling(data, run)
     sampling = replace(sampling, bound=2_000)
     chains = sampling.chains(10, np.random.SeedSequence(2))
     assert chains[0].in_pilot and chains[0].total == PILOT and sampling.allowed(chains) == 2_000
@@ -177,12 +175,12 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 
     def chains_of(draws, **how):
         run = checked_run(draws, 40, 2, None, 1, 2, False)
-        sampling = BY_CHAINS.sampling(th.EliminationByAspects(tempering=2, **how), data, run)
+        sampling = th.EliminationByAspects(tempering=2, **how)._sampling(data, run)
         return sampling, sampling.chains(10, np.random.SeedSequence(2))
 
     assert not chains_of(100)[1][0].in_pilot
     sampling, chains = chains_of(None)
-    assert sampling.least_draws == FIRST_TEMPERED and chains[0].in_pilot
+    assert sampling.least_draws == 500 and chains[0].in_pilot
     for number, chain in enumerate(chains):
         chain.seen[:] = np.random.default_rng(number).normal(size=chain.seen.shape)  # as if draws were independent
         chain.run_to(4)
@@ -201,7 +199,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
     data, model = random_comparisons(4, 3), th.EliminationByAspects()
     run = checked_run(None, 1000, 2, None, 1, 2, False, None, 3.0)
-    work = _Work(model, BY_CHAINS.sampling(model, data, run), run, None, False)
+    work = _Work(model, model._sampling(data, run), run, None, False)
     chains = work._begun(250, None)
     for chain in chains:
         chain.run_to(50)  # sweeps, two draws' worth of them
@@ -215,7 +213,7 @@ def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_t
 def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget():
     """Less than half of it is not enough to begin again."""
     data = random_comparisons(8, 3)
-    sampling = BY_CHAINS.sampling(th.EliminationByAspects(), data, checked_run(None, 1000, 4, None, 1, 2, False))
+    sampling = th.EliminationByAspects()._sampling(data, checked_run(None, 1000, 4, None, 1, 2, False))
     assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= bound.BUDGET
     spent = int(0.4 * bound.BUDGET / sampling.forecast.sweep)
     again = sampling.tempered(spent)
@@ -233,7 +231,7 @@ def test_chains_that_begin_again_with_tempering_have_their_pilot(monkeypatch):
     monkeypatch.setattr(fits, "_is_stuck", lambda convergence: True)
     monkeypatch.setattr(_Work, "_is_settled", lambda work, found: work.tempered or work.sampling.tempered(0) is None)
     found = th.EliminationByAspects().fit(data, **how)
-    assert found.posterior_["posterior"].sizes["draw"] == FIRST_TEMPERED
+    assert found.posterior_["posterior"].sizes["draw"] == 500
     at_once = th.EliminationByAspects(tempering=LEVELS).fit(data, **how)
     for name in ("choice_probability", "alpha"):
         np.testing.assert_array_equal(found.posterior_["posterior"][name], at_once.posterior_["posterior"][name])

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import thali as th
-from thali._aspects.models.engines import BY_CHAINS
 from thali._aspects.samplers.work import (
     COLUMNS_OF_SIMILARITIES,
     FEWER,
@@ -135,7 +134,7 @@ def test_a_short_run_counts_where_there_are_many_objects():
     cases = (None, None, None, True), (10, None, None, True), (10, 1, None, False), (None, None, 1.0, False)
     for draws, thin, max_time, counts in cases:
         run = checked_run(draws, 5, 2, thin, 1, 1, False, None, max_time)
-        task = BY_CHAINS.sampling(th.AdditiveClustering(), data, run).chains(1, np.random.SeedSequence(1))[0].task
+        task = th.AdditiveClustering()._sampling(data, run).chains(1, np.random.SeedSequence(1))[0].task
         assert (task.counted is not None) == counts
 
 
@@ -185,7 +184,7 @@ def test_columns_are_those_of_the_prior(arguments, columns):
 @pytest.mark.fit
 def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     model, data = comparisons(8, np.random.default_rng(0))
-    sampling = BY_CHAINS.sampling(model, data, checked_run(None, 100, 2, 1, 1, 1, False, None, None))
+    sampling = model._sampling(data, checked_run(None, 100, 2, 1, 1, 1, False, None, None))
     sampling = replace(sampling, bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     assert sampling.allowed(chains) == 1_000  # nothing is counted before there are draws
@@ -241,7 +240,7 @@ def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     _, data = comparisons(8, np.random.default_rng(0))
     model = th.EliminationByAspects(tempering=[1.0, 2.0], people=th.people.Groups())
     run = checked_run(None, 100, 2, 1, 1, 1, False, None, None)
-    sampling = replace(BY_CHAINS.sampling(model, GroupedData({"a": data, "b": data}), run), bound=1_000)
+    sampling = replace(model._sampling(GroupedData({"a": data, "b": data}), run), bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     for chain in chains:
         chain.run_to(chain.total)

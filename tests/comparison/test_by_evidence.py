@@ -108,7 +108,7 @@ def test_what_is_not_usable_is_said(found):
 
 
 def test_sensitivity_names_a_prior_under_which_another_model_is_best(found):
-    frame = pd.DataFrame({"log_evidence": [-3.0], "standard_error": [0.1], "difference": [2.0]}, index=["alpha x 2"])
+    frame = pd.DataFrame({"log_evidence": [-3.0], "std_error": [0.1], "difference": [2.0]}, index=["alpha x 2"])
     found[0.2] = made_up(-5.0, 0.2, sensitivity=frame)
     table = compare(sensitivity=True)
     assert table.attrs["sensitivity"].loc[("alpha x 2", "lapse 0.2"), "log_bayes_factor"] == 0.0

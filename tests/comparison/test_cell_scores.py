@@ -8,28 +8,27 @@ import pytest
 from scipy.stats import binom
 
 import thali as th
-from thali._comparison.pairs import cell_score, score, tied_score
+from thali._comparison.pairs import score_answers
 
 ML = {"method": "maximum-likelihood"}
 
 
-def test_one_cell_is_scored_as_a_pair():
+@pytest.mark.parametrize("counts", [[5.0, 3.0], [5.0, 2.0, 3.0]])
+def test_two_equal_cells_are_scored_as_one(counts):
     p = np.random.default_rng(1).uniform(0.2, 0.8, (2, 50))
-    draws = np.stack([p, 1 - p], axis=-1)[:, :, None]
-    one, pair = cell_score(np.array([[5.0, 3.0]]), draws), score(5, 3, p)
+    outcomes = [p, 1 - p] if len(counts) == 2 else [0.8 * p, 0.2 + 0 * p, 0.8 * (1 - p)]
+    draws = np.stack(outcomes, axis=-1)[:, :, None]
+    one, halves = score_answers(np.array([counts]), draws), np.array([counts, counts]) / 2
+    two = score_answers(halves, np.repeat(draws, 2, axis=2))
     for name in ("predicted", "predicted_mcse", "nll", "log_pred", "log_pred_mcse", "r_hat"):
-        assert getattr(one, name) == pytest.approx(getattr(pair, name))
-    of_three = np.stack([0.8 * p, 0.2 + 0 * p, 0.8 * (1 - p)], axis=-1)
-    one = cell_score(np.array([[5.0, 2.0, 3.0]]), of_three[:, :, None])
-    three = tied_score(np.array([5.0, 2.0, 3.0]), of_three)
-    assert (one.nll, one.log_pred) == (pytest.approx(three.nll), pytest.approx(three.log_pred))
+        assert getattr(one, name) == pytest.approx(getattr(two, name))
 
 
 def test_equal_probabilities_of_cells_are_scored_as_the_pair():
     counts = np.array([[3.0, 1.0], [2.0, 4.0]])
-    found = cell_score(counts, np.full((1, 4, 2, 2), [0.7, 0.3]))
+    found = score_answers(counts, np.full((1, 4, 2, 2), [0.7, 0.3]))
     assert found.nll == pytest.approx(-binom.logpmf(5, 10, 0.7)) and found.predicted == pytest.approx(0.7)
-    apart = cell_score(counts, np.broadcast_to([[0.7, 0.3], [0.4, 0.6]], (1, 4, 2, 2)))
+    apart = score_answers(counts, np.broadcast_to([[0.7, 0.3], [0.4, 0.6]], (1, 4, 2, 2)))
     expected = math.log(math.comb(10, 5)) + 3 * math.log(0.7) + math.log(0.3) + 2 * math.log(0.4) + 4 * math.log(0.6)
     assert apart.nll == pytest.approx(-expected) and apart.log_pred == pytest.approx(expected)
     assert apart.predicted == pytest.approx(0.4 * 0.7 + 0.6 * 0.4)

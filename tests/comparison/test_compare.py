@@ -23,7 +23,7 @@ from joblib import parallel_config
 from scipy import stats
 
 import thali as th
-from thali._comparison.pairs import score
+from thali._comparison.pairs import score_answers
 from thali._inference import jobs
 from thali._inference import threads as workers
 from thali.errors import (
@@ -35,6 +35,11 @@ from thali.errors import (
     InterruptedWarning,
     ThaliWarning,
 )
+
+
+def score(wins, losses, p):
+    """The scores of draws of the probability of a win."""
+    return score_answers(np.array([[wins, losses]]), np.stack([p, 1.0 - p], axis=-1)[:, :, None])
 
 
 def table_of(names, data, results):

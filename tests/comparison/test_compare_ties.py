@@ -7,7 +7,7 @@ from helpers.sentences import refused
 from scipy.stats import multinomial
 
 import thali as th
-from thali._comparison.pairs import tied_score
+from thali._comparison.pairs import score_answers
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
@@ -42,7 +42,7 @@ def test_the_score_is_that_of_three_outcomes():
 def test_draws_are_scored_by_their_mean_and_by_their_likelihood():
     rng, counts = np.random.default_rng(2), np.array([5.0, 2.0, 1.0])
     draws = rng.dirichlet([5, 2, 2], size=(4, 500))
-    found = tied_score(counts, draws)
+    found = score_answers(counts[None], draws[:, :, None])
     mean = draws.mean(axis=(0, 1))
     assert found.predicted == pytest.approx(mean[0])
     assert found.nll == pytest.approx(-multinomial.logpmf(counts, 8, mean / mean.sum()))
@@ -50,11 +50,11 @@ def test_draws_are_scored_by_their_mean_and_by_their_likelihood():
     likelihoods = multinomial.pmf(np.tile(counts, (len(flat), 1)), 8, flat)
     assert found.log_pred == pytest.approx(np.log(likelihoods.mean()))
     # Of independent draws the Monte Carlo errors are those of repetitions.
-    again = [tied_score(counts, rng.dirichlet([5, 2, 2], size=(4, 500))) for _ in range(200)]
+    again = [score_answers(counts[None], rng.dirichlet([5, 2, 2], size=(4, 500, 1))) for _ in range(200)]
     for name in ("nll", "log_pred", "predicted"):
         spread = np.std([getattr(one, name) for one in again])
         assert np.mean([getattr(one, name + "_mcse") for one in again]) == pytest.approx(spread, rel=0.3)
-    still = tied_score(counts, np.broadcast_to(mean, (1, 4, 3)))
+    still = score_answers(counts[None], np.broadcast_to(mean, (1, 4, 1, 3)))
     assert still.nll_mcse == 0.0 and still.log_pred == pytest.approx(-still.nll)
 
 

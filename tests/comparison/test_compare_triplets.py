@@ -7,8 +7,7 @@ import pytest
 from helpers.sentences import refused
 
 import thali as th
-from thali._comparison.choices import TripletScorer
-from thali._comparison.pairs import PairSetSplitter
+from thali._comparison.choices import AnswerScorer, QuestionSplitter
 from thali.errors import ArgumentError, DataError
 
 DATA = th.datasets.triplets(6, 60, random_seed=2, n_features=2, share_of_owners=0.4).data
@@ -26,7 +25,7 @@ class Guess:
 
 
 def test_every_answer_is_left_out_with_its_set():
-    splitter = PairSetSplitter(DATA)
+    splitter = QuestionSplitter(DATA)
     parts = splitter.parts(np.random.SeedSequence(1), None, 3)
     assert np.stack(parts).sum(axis=0).tolist() == [1] * DATA.n_sets
     assert sorted(np.concatenate([splitter.units(part) for part in parts])) == list(range(60))
@@ -49,7 +48,7 @@ def test_guessing_has_the_score_of_the_reference():
 
 def test_scores_are_those_of_the_mean_probabilities(uncompiled):
     model = th.AdditiveClustering().fit(DATA, **RUN)
-    found = TripletScorer().score(model, DATA)
+    found = AnswerScorer().score(model, DATA)
     p = np.concatenate(model.predict_proba(DATA))
     named = np.repeat(np.arange(len(p)), DATA.counts.astype(int))
     assert found["log_score"] == pytest.approx(np.log(p[named]))
@@ -70,4 +69,4 @@ def test_what_cannot_be_compared():
     with pytest.raises(ArgumentError, match="`leave_out` must be"):
         th.compare({"it": th.AdditiveClustering()}, DATA, leave_out="pair")
     with pytest.raises(DataError, match="fractional weights"):
-        th.compare({"it": th.AdditiveClustering()}, DATA.with_counts(DATA.counts / 2))
+        th.compare({"it": th.AdditiveClustering()}, DATA.with_answers(DATA.counts / 2))

@@ -49,7 +49,7 @@ class Found:
         said = ConvergenceCheck(usable, {"draws": 10}, Message("Repeat it with ", Remedy("draws", 40), "."))
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.0], "log_likelihood": [-3.0, -math.inf]})
         path = path.assign(log_likelihood_sd=rng.random(2), log_evidence=[value, 0.0], swap_rate=[0.5, math.nan])
-        changed = pd.DataFrame({"log_evidence": [value + 1 / 3], "standard_error": [0.1]}, ["alpha x 2"])
+        changed = pd.DataFrame({"log_evidence": [value + 1 / 3], "std_error": [0.1]}, ["alpha x 2"])
         integral = Thermodynamic(value, 0.1, 0.2, 0.0, 0.1) if usable else None
         df = 11.0 if usable else math.inf
         return LogEvidence(value, 0.1, df, said, rng.random(2), path, changed if how.sensitivity else None, integral)

@@ -33,7 +33,7 @@ ARRAYS = [
         None,
         ("`matrix`", "got shape", "(2, 3)", "set_index"),
     ),
-    (coo_array(np.eye(3)), None, ("(matrix.toarray() has 0)",)),
+    (coo_array(np.eye(3)), None, ("(matrix.toarray() fills in 0)",)),
     ([[1]], "A", ("got 'A'",)),
     (np.zeros((0, 0)), None, ("got none",)),
     (np.full((3, 3), NAN), None, ("3 objects",)),

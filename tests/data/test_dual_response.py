@@ -88,7 +88,7 @@ def test_every_logit_takes_them_and_shares_have_nothing():
         assert model.market_shares(market)["share"].sum() == pytest.approx(1.0)
     plain = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(rows.drop(columns="buy")))
     dual = th.MultinomialLogit("price").fit(data)  # the second answer says more of the price, as it was made
-    assert dual.summary().loc["price", "se"] < plain.summary().loc["price", "se"]
+    assert dual.summary().loc["price", "std_error"] < plain.summary().loc["price", "std_error"]
 
 
 def test_other_tables_say_the_same():

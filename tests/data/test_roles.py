@@ -174,7 +174,7 @@ def test_a_column_that_is_named_decides_the_shape_but_not_who_answered():
     assert recognise(table, first="left", second="right").shape == "table of trials"
     with refused(DataError, "column 'person'"):
         recognise(table, respondent="person")
-    with refused(RecognitionError, "closest is"):
+    with refused(RecognitionError, "closest layout is"):
         recognise(load(csv("subject,left,right", "1,tea,milk/2,milk,tea")))
 
 

@@ -80,8 +80,8 @@ def test_one_triangle_is_enough(side, name, diagonal, other, drinks):
 
 
 ZEROS = (
-    "Only the {} triangle was read, because the other contains only zeros. If those were measured, enter similarities "
-    "on both sides of the diagonal."
+    "Only the {} triangle was read, because the other triangle contains only zeros. If the zeros were measured, enter"
+    " the similarities on both sides of the diagonal."
 )
 
 

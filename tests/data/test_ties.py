@@ -15,7 +15,8 @@ COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
 TIES = [[0, 1, 2], [1, 0, 0], [2, 0, 0]]
 LABELS = ("tea", "milk", "water")
 UNKNOWN = (
-    "3 of 7 comparisons are ties, but this requires choices; count ties as half a choice for each option, "
+    "3 of 7 comparisons are ties, but ties are not supported here; count ties as half a choice for each"
+    " option, "
     "data.without_ties('half'), or drop them, data.without_ties('drop')."
 )
 

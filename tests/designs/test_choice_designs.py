@@ -59,7 +59,7 @@ def test_pairs_of_two_levels_have_the_known_optimum(k, monkeypatch):
     checked = designs.check(found, respondents=1)
     assert checked.d_error == pytest.approx(4.0 / tasks, rel=1e-9)
     assert checked.d_efficiency == pytest.approx(1.0, rel=1e-9)
-    np.testing.assert_allclose(checked.table["se"], np.sqrt(4.0 / tasks), rtol=1e-9)
+    np.testing.assert_allclose(checked.table["std_error"], np.sqrt(4.0 / tasks), rtol=1e-9)
     assert (checked.balance["share"] == 0.5).all() and (checked.overlap["overlap"] == 0.0).all()
 
 
@@ -114,7 +114,7 @@ def test_the_d_error_is_the_naive_one(prior):
     np.testing.assert_allclose(checked.table["utility"], beta)
     assert checked.d_error == pytest.approx(np.linalg.det(np.linalg.inv(wanted)) ** (1 / 5), rel=1e-9)
     variances = np.diag(np.linalg.inv(wanted))
-    np.testing.assert_allclose(checked.table["se"], np.sqrt(variances / 30), rtol=1e-9)
+    np.testing.assert_allclose(checked.table["std_error"], np.sqrt(variances / 30), rtol=1e-9)
     assert list(checked.table["respondents"]) == list(np.ceil(variances / 0.04))
 
 
@@ -150,7 +150,7 @@ def test_versions_and_no_choice():
     # the utility of a product of first levels over no choice: 9 x -.15 + 1
     assert checked.table.loc["inside", "utility"] == pytest.approx(-0.35)
     two = designs.check(pd.concat([table, table.assign(version=table["version"] + 3)]), {"none": -1, **PRIOR})
-    np.testing.assert_allclose(two.table["se"], checked.table["se"])  # of each person, whatever the versions
+    np.testing.assert_allclose(two.table["std_error"], checked.table["std_error"])  # of each person
 
 
 @pytest.mark.fit  # for its time
@@ -208,11 +208,11 @@ def test_answers_to_a_design_have_the_errors_that_were_expected():
     beta = np.array([0.5, 0.0, -0.45, -0.9, 0.8])
     data = answered(table, 200, beta, np.random.default_rng(1))
     model = th.MultinomialLogit().fit(data)
-    expected = designs.check(table, PRIOR, respondents=200).table["se"]
-    np.testing.assert_allclose(model.summary()["se"], expected, rtol=0.1)
+    expected = designs.check(table, PRIOR, respondents=200).table["std_error"]
+    np.testing.assert_allclose(model.summary()["std_error"], expected, rtol=0.1)
     assert np.abs((model.coef_.to_numpy() - beta) / expected).max() < 4.5
     again = designs.check(data, PRIOR, respondents=200)  # of tasks that were answered
-    np.testing.assert_allclose(again.table["se"], expected, rtol=1e-9)
+    np.testing.assert_allclose(again.table["std_error"], expected, rtol=1e-9)
 
 
 @pytest.mark.long
@@ -221,7 +221,7 @@ def test_estimates_spread_as_expected():
     table = designs.choice(THREE, 6, 3, versions=2, prior=PRIOR, random_seed=4)
     beta, rng = np.array([0.5, 0.0, -0.45, -0.9, 0.8]), np.random.default_rng(2)
     found = [th.MultinomialLogit().fit(answered(table, 150, beta, rng)).coef_.to_numpy() for _ in range(400)]
-    expected = designs.check(table, PRIOR, respondents=150).table["se"]
+    expected = designs.check(table, PRIOR, respondents=150).table["std_error"]
     np.testing.assert_allclose(np.std(found, axis=0), expected, rtol=4.5 / np.sqrt(800))
 
 
@@ -329,7 +329,7 @@ def test_interactions_have_the_naive_information():
             for each in task
         ]
         total += np.cov(np.array(x).T, bias=True)
-    np.testing.assert_allclose(checked.table["se"], np.sqrt(np.diag(np.linalg.inv(total))), rtol=1e-9)
+    np.testing.assert_allclose(checked.table["std_error"], np.sqrt(np.diag(np.linalg.inv(total))), rtol=1e-9)
     alone = designs.check(design(), interactions=[("brand", "price")], respondents=1)
     assert checked.d_error < alone.d_error  # of the design that did not look at them
     with refused(ArgumentError, "5 tasks"):
@@ -491,15 +491,15 @@ def test_power_is_that_of_a_normal_estimate():
     found = design()
     prior = {"zoom": [0.0, 0.5]}
     table = designs.power(found, prior, respondents=40, simulations=150, random_seed=1)
-    error = designs.check(found, prior, respondents=40).table["se"]
-    np.testing.assert_allclose(table["se"], error, rtol=0.08)
+    error = designs.check(found, prior, respondents=40).table["std_error"]
+    np.testing.assert_allclose(table["std_error"], error, rtol=0.08)
     np.testing.assert_allclose(table["sd"], error, rtol=0.3)  # 5 errors of a standard deviation of 150 studies
     wanted = norm.sf(1.96 - 0.5 / error["zoom[yes]"])
     assert abs(table.loc["zoom[yes]", "power"] - wanted) < 5 * np.sqrt(wanted * (1 - wanted) / 150) + 0.02
     assert (table.loc[table["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 150)).all()
     apart = designs.power(found, prior, respondents=40, spread=1.5, simulations=100, random_seed=1)
     assert (apart["sd"] > table["sd"]).mean() > 0.7
-    np.testing.assert_allclose(apart["se"], apart["sd"], rtol=0.3)  # clustered by person
+    np.testing.assert_allclose(apart["std_error"], apart["sd"], rtol=0.3)  # clustered by person
     assert (apart.loc[apart["utility"] == 0.0, "power"] < 0.05 + 5 * np.sqrt(0.05 * 0.95 / 100)).all()
     # of three levels too, where the first one must not be the only one that is the same for everybody
     three = {"brand": ["A", "B", "C"], "price": [9, 12, 15]}

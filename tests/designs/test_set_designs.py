@@ -159,7 +159,8 @@ def test_a_study_without_standard_errors_tells_nothing_and_few_people_count_by_t
     monkeypatch.setattr(power_module, "simulated", lambda *a: found)
     for people, power in ((12, 0.0), (60, 1 / 3)):
         table = th.designs.power(design, {"price": 0.5}, people, 1.0, 3, random_seed=1)
-        assert table.loc["price[12]", ["se", "power"]].tolist() == [1.0, power] and table.attrs["degenerate"] == 2
+        assert table.loc["price[12]", ["std_error", "power"]].tolist() == [1.0, power]
+        assert table.attrs["degenerate"] == 2
     with refused(ArgumentError, "respondents", "11"):
         th.designs.power(design, {"price": 0.5}, 10, 1.0, 3)
 

@@ -1,7 +1,10 @@
 """Children and limits of the app, which a test replaces; `patch` is its `monkeypatch`, or one of its contexts."""
 
+import thali._surfaces.app.child as child
+import thali._surfaces.app.comparisons as comparisons
+import thali._surfaces.app.guard as guard
+import thali._surfaces.app.runs as runs
 import thali._surfaces.cli.commands.fit as fit
-from thali._surfaces.app import child, comparisons, guard, runs
 
 PLACES = {  # what the functions below replace
     "what begins a child": (runs.Runs, "_begin"),

@@ -47,7 +47,7 @@ SIZE_OF = {  # of the data of `TINY`
     CHOICE_GROUPS: "2 groups: women (5 choices), men (4 choices); 3 options",
     BEST_WORST_GROUPS: "2 groups: women (2 choices), men (4 choices); 4 options",
     TRIPLET_GROUPS: "2 groups: women (5 answers), men (3 answers); 4 objects",
-    CHOICES: "3 options, 3 sets of 2 to 3, 8 choices",
+    CHOICES: "3 options, 3 sets of 2 to 3 options, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",

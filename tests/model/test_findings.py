@@ -15,10 +15,8 @@ from helpers.short_comparisons import compare
 from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
-from thali._digits import PAGE_MARKS
 from thali._model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
 from thali._model.registry import SPECS
-from thali._surfaces.readable import cells, readable
 from thali._surfaces.text import part_of
 from thali.errors import ArgumentError, DataError, DefectWarning, NotFittedError, Setting
 
@@ -207,29 +205,38 @@ def test_intervals_are_low_and_high_and_columns_have_units():
         "share": "share_se",
         "importance": "importance_se",
     }
-    headed = readable(pd.DataFrame({"log_score_mcse": [0.1], "p_1": [0.5], "new_one": [1.0]}))
-    assert headed.head == ["MC error", "P(best)", "new one"]
+    headed = printed(pd.DataFrame({"log_score_mcse": [0.1], "p_1": [0.5], "new_one": [1.0]}))
+    assert headed[0] == ["MC error", "P(best)", "new one"]
+
+
+def printed(table):
+    """The cells of a table in a terminal, row by row."""
+    lines = part_of(Finding(table=table), th.errors.PYTHON).splitlines()
+    return [re.split(" {2,}", line.strip()) for line in lines]
 
 
 def test_a_table_to_read_has_one_column_for_an_interval():
     table = pd.DataFrame({"rank": [1.5, 2.0], "rank_low": [1.0, 1.0], "rank_high": [3.0, 2.0], "low": [0.1, 0.2]})
     table = table.assign(high=[0.3, 0.4]).rename_axis("option")
     table.attrs["interval"] = 0.5
-    shown = readable(table)
-    assert shown.head == ["option", "rank", "50 % interval", "50 % interval"]
-    assert shown.rows[0] == ["0", "1.500", "1 to 3", "0.100 to 0.300"]
-    assert len(readable(table, most=1).rows) == 1
+    shown = printed(table)
+    assert shown[0] == ["option", "rank", "50 % interval", "50 % interval"]
+    assert shown[1] == ["0", "1.500", "1 to 3", "0.100 to 0.300"]
     gap = pd.DataFrame({"wtp": [1.0, np.nan], "low": [0.5, np.nan], "high": [1.5, np.nan]})
-    assert [row[-1] for row in readable(gap).rows] == ["0.500 to 1.500", "-"]
+    assert [row[-1] for row in printed(gap)[1:]] == ["0.500 to 1.500", "-"]
     votes = pd.DataFrame({"as_so_far": [0.5]}, index=pd.Index([1_500_000], name="more_votes"))
-    assert readable(votes).rows == [["1,500,000", "0.500"]]
-    assert readable(votes.rename_axis("period")).rows == [["1500000", "0.500"]]  # a name
+    assert printed(votes)[1:] == [["1,500,000", "0.500"]]
+    assert printed(votes.rename_axis("period"))[1:] == [["1500000", "0.500"]]  # a name
 
 
 def test_a_terminal_gives_small_numbers_the_decimals_that_they_need():
-    assert cells("weight", [0.0004, 0.0008]) == ["0.00040", "0.00080"]
-    assert cells("weight", [0.0004, 0.2]) == ["0.000", "0.200"]
-    assert cells("rating", [1234.4, float("nan")]) == ["1,234", "-"] and cells("n", [True, 3, "x"]) == ["yes", "3", "x"]
+    for name, values, wanted in (
+        ("weight", [0.0004, 0.0008], ["0.00040", "0.00080"]),
+        ("weight", [0.0004, 0.2], ["0.000", "0.200"]),
+        ("rating", [1234.4, float("nan")], ["1,234", "-"]),
+        ("n", [True, 3, "x"], ["yes", "3", "x"]),
+    ):
+        assert [row[-1] for row in printed(pd.DataFrame({name: values}))[1:]] == wanted
 
 
 _SENTENCES = ("aspects.findings.english", "choice.answers.english", "classify.findings", "comparison.findings")
@@ -295,28 +302,36 @@ def test_keys_of_comparisons_are_documented():
     assert th.findings(th.paired.transitivity(CELEBRITIES())).keys()[0] == "table"
 
 
-def test_a_page_gives_small_numbers_the_decimals_that_they_need():
-    assert cells("log_odds", [0.00087], marks=PAGE_MARKS) == ["0.00087"]
-    assert cells("log_odds", [0.00087, 0.5, float("nan")], marks=PAGE_MARKS) == ["0.001", "0.500", "–"]
+def on_a_page(table, path):
+    """The cells of the tables of a page, one after the other."""
+    result = th.paired.transitivity(CELEBRITIES())
+    vars(result)["table"] = table
+    th.report.report(result, path)
+    return " | ".join(re.findall(r"<td[^>]*>([^<]*)</td>", path.read_text("utf-8")))
 
 
-def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is():
+def test_a_page_gives_small_numbers_the_decimals_that_they_need(tmp_path):
+    for values, wanted in (([0.00087], ["0.00087"]), ([0.00087, 0.5, float("nan")], ["0.001", "0.500", "–"])):
+        cells = on_a_page(pd.DataFrame({"log_odds": values, "rank": 7}), tmp_path / "page.html")
+        assert all(f"{each} | 7" in cells for each in wanted)
+
+
+def test_a_small_number_among_large_ones_has_two_digits_of_how_sure_it_is(tmp_path):
     """A slope of a price by its interval or its standard error, and both of them; other rows as they were."""
     columns = ["mean", "sd", "low", "high", "mcse_mean", "ess_bulk"]
     drawn = [[3.531, 0.222, 3.183, 3.893, 0.0038, 3368.0], [-0.01072, 0.00049, -0.01149, -0.00994, 0.0000087, 3236.0]]
     table = pd.DataFrame(drawn, ["inside", "price"], columns)
-    printed = [["inside", "3.531", "0.222", "3.183 to 3.893", "0.0038", "3,368"]]
-    printed += [["price", "-0.0107", "0.00049", "-0.0115 to -0.0099", "0.000009", "3,236"]]
-    assert readable(table).rows == printed
-    assert readable(table, PAGE_MARKS).rows[1] == printed[1]
+    slope = ["price", "-0.0107", "0.00049", "-0.0115 to -0.0099", "0.000009", "3,236"]
+    assert printed(table)[1:] == [["inside", "3.531", "0.222", "3.183 to 3.893", "0.0038", "3,368"], slope]
+    assert " | ".join(slope[1:]) in on_a_page(table, tmp_path / "page.html")
     table = pd.DataFrame(
-        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "se", "z"]
+        [[2.655, 0.163, 16.281], [-0.00892, 0.00047, -18.842]], ["inside", "price"], ["coef", "std_error", "z"]
     )
-    assert readable(table).rows == [
+    assert printed(table)[1:] == [
         ["inside", "2.655", "0.163", "16.281"],
         ["price", "-0.0089", "0.00047", "-18.842"],
     ]
     table.attrs["monte_carlo"] = True  # which says nothing of how sure the data are
-    assert readable(table).rows[1] == ["price", "-0.009", "0.000", "-18.842"]
+    assert printed(table)[2] == ["price", "-0.009", "0.000", "-18.842"]
     shares = pd.DataFrame({"share": [0.3, 0.095], "share_low": [0.28, 0.089], "share_high": [0.32, 0.101]}, ["a", "b"])
-    assert readable(shares).rows == [["a", "0.300", "0.280 to 0.320"], ["b", "0.095", "0.089 to 0.101"]]
+    assert printed(shares)[1:] == [["a", "0.300", "0.280 to 0.320"], ["b", "0.095", "0.089 to 0.101"]]

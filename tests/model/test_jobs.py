@@ -372,7 +372,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     model = th.EliminationByAspects().fit(data, **how)
     draws = model.posterior_["posterior"].sizes["draw"]
     assert model.posterior_["sample_stats"].sizes["level"] >= 8
-    assert "so they started" in str(model.convergence())
+    assert "so they were restarted" in str(model.convergence())
     tempered = th.EliminationByAspects(tempering=8).fit(data, draws=draws, **how)
     longer = th.EliminationByAspects(tempering=8).fit(data, draws=draws + 50, **how)
 

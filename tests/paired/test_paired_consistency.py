@@ -232,6 +232,15 @@ def test_agreement_refuses(celebrities):
             th.paired.agreement(data, test=test)
 
 
+def test_judges_of_agreement_judge_a_pair_once():
+    rows = [("ann", "a"), ("ann", "b"), ("bob", "a"), ("cat", "a")]
+    trials = pd.DataFrame([(who, "a", "b", chosen) for who, chosen in rows], columns=["who", "x", "y", "chosen"])
+    with refused(DataError, "'ann'", "'a' and 'b'", "2 times", "omit the column of respondents"):
+        th.paired.agreement(th.PairedComparisons.from_trials(trials, "x", "y", "chosen", respondent="who"))
+    th.paired.agreement(th.PairedComparisons.from_trials(trials, "x", "y", "chosen"))
+    th.paired.agreement(th.PairedComparisons.from_trials(trials[1:], "x", "y", "chosen", respondent="who"))
+
+
 @pytest.mark.parametrize("name, aspects", [("celebrities", TREE), ("drugrisk_all", DRUGS), ("drugrisk_male31", DRUGS)])
 def test_trinary_inequality(name, aspects):
     data = th.datasets.celebrities() if name == "celebrities" else shared(name)

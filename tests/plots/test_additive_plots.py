@@ -62,7 +62,7 @@ def test_bars_count_shared_features_and_points_all():
     assert legend is not None
     assert [text.get_text() for text in legend.get_texts()] == [
         "shared by two or more objects",
-        "all, including those of one object",
+        "all, including those of only one object",
     ]
     assert f"mean {posterior['n_shared_features'].values.mean():.3g}," in ax.get_title()
 

@@ -227,12 +227,12 @@ REFUSED = [
     (
         "ranks.csv",
         "tea,milk,water\n0,1,2\n1,0,2\n2,1,0\n0,2,1\n",
-        ("one rank 0",),
+        ("a rank 0",),
     ),
     (
         "ranks.csv",
         "subject,item,rank\n1,tea,0\n1,milk,1\n2,tea,1\n2,milk,0\n",
-        ("one rank 0",),
+        ("a rank 0",),
     ),
     (
         "trials.csv",
@@ -470,3 +470,9 @@ DIGITS = "1" * 5000  # more than Python makes a number of
 def test_a_number_of_thousands_of_digits_ends_in_a_sentence(text):
     with pytest.raises(DataError):
         recognise(table(text))
+
+
+def test_an_alternative_without_a_label_ends_in_a_sentence():
+    text = "id,task,alt,fee,choice\n1,1,1,1,1\n1,1,,2,0\n1,2,1,3,0\n1,2,2,1,1\n"
+    with refused(DataError, "row 3", "'alt'"):
+        made(text)

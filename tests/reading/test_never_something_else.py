@@ -43,6 +43,13 @@ def test_objects_i_and_j_with_a_number_are_asked_about(objects, measure):
             assert set(error.value.found) == {SIMILARITIES, PAIRS}
 
 
+@pytest.mark.parametrize("measure", ["distance", "dissimilarity", "corr", "value", "r"])
+def test_distances_that_are_ranks_in_order_are_asked_about(measure):
+    rows = "Oslo,Bern,1/Oslo,Rome,2/Oslo,Bonn,3/Bern,Rome,4/Bern,Bonn,5/Rome,Bonn,6"
+    with refused(RecognitionError, "'i'", "'j'", measure):
+        taken(listed(f"i,j,{measure}", rows))
+
+
 @pytest.mark.parametrize("measure", ["distance", "value", "Kilometres", "d"])
 @pytest.mark.parametrize("objects", ["i,j", "item1,item2", "a,b", "row,column"])
 @pytest.mark.parametrize("kinds", [(), OF_SIMILARITIES])
@@ -94,13 +101,13 @@ CONFUSIONS = {
 
 @pytest.mark.parametrize("text", SQUARES.values(), ids=SQUARES)
 def test_a_symmetric_square_of_whole_numbers_is_asked_about(text):
-    with refused(RecognitionError, "The square is symmetric") as error:
+    with refused(RecognitionError, "The matrix is symmetric") as error:
         taken(text)
     assert error.value.found == (SIMILARITIES, PAIRS)
     data, sentence = taken(text, dissimilarities="linear")
     assert isinstance(data, Similarities) and "of dissimilarities (linear)" in sentence and data.values.min() == 0
     assert isinstance(taken(text, *OF_SIMILARITIES)[0], Similarities)
-    with refused(DataError, "The square is symmetric"):
+    with refused(DataError, "The matrix is symmetric"):
         th.leaderboard(th.read_table(Source("table.csv", text.encode())), count=None)
 
 
@@ -219,9 +226,9 @@ WEIGHTED = "id,task,alt,fee,choice,{}\n1,1,1,1,0,1\n1,1,2,2,1,1\n1,2,1,2,1,1\n1,
 
 @pytest.mark.parametrize("name", ["weight", "Weights", "wt", "sample_weight", "freq"])
 def test_weights_of_respondents_are_refused(name):
-    with refused(DataError, "may contain weights", name):
+    with refused(DataError, "looks like weights", name):
         taken(WEIGHTED.format(name), EXPERIMENTS)
-    with refused(DataError, "may contain weights", name):
+    with refused(DataError, "looks like weights", name):
         taken(f"id,price_1,price_2,choice,{name}\n1,1,2,1,.5\n2,2,1,2,2\n3,1,3,2,1\n")
     assert taken(WEIGHTED.format(name), EXPERIMENTS, without=[name])[0].attributes == ("fee",)
 

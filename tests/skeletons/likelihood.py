@@ -64,7 +64,7 @@ class Ratings:
         if rating.shape != (n,):
             raise DataError(f"rating has shape {rating.shape} but there are {n} labels; give each option one rating.")
         if not np.isfinite(rating).all():
-            raise DataError("rating holds numbers that are not finite; leave these options out.")
+            raise DataError("rating contains values that are not finite; remove these options.")
 
     def compiled(self, data, weights=EXPONENTIAL):
         """The data as the samplers read them, and a function that makes a chain's cache."""

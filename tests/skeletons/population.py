@@ -22,5 +22,5 @@ class Everybody(One):
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         if not isinstance(given, Mapping):
-            raise DataError(f"Everybody is made of several groups, by name; got {type(given).__name__}.")
+            raise DataError(f"The population requires a mapping from group names to data; got {type(given).__name__}.")
         return convert(GroupedData(given).pooled())

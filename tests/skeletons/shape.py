@@ -16,7 +16,7 @@ def match(table: RawTable) -> Reading | None:
     """A table with these three columns; nothing is converted, and nothing is raised."""
     if not set(COLUMNS) <= set(table.names):
         return None
-    return Reading(PAIRS, NAME, "table of pairs with a decision", table, lambda: converted(table))
+    return Reading(PAIRS, NAME, "table of pairs with a column of decisions", table, lambda: converted(table))
 
 
 def converted(table: RawTable) -> tuple[PairedComparisons, str]:
@@ -24,7 +24,7 @@ def converted(table: RawTable) -> tuple[PairedComparisons, str]:
     rows = table.frame.loc[:, list(COLUMNS)].itertuples(index=False)
     pairs = [(one, other) if verdict == "one" else (other, one) for one, other, verdict in rows]
     data = PairedComparisons.from_pairs(pairs)
-    return data, f"table of pairs with a decision: {data}"
+    return data, f"table of pairs with a column of decisions: {data}"
 
 
 SHAPE = Shape(NAME, PAIRS, match, expected="the columns 'one', 'other' and 'verdict' (one or other)")

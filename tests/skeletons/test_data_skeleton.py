@@ -54,7 +54,7 @@ def test_from_the_table_to_the_report(tmp_path):
         "fit lone.csv --model mean-ratings",
     )
     said = " ".join(done.stderr.split())
-    assert "ratings.csv: a rating a row, 'rating' of 'object': 3 objects, 36 ratings" in said, done.stderr
+    assert "ratings.csv: one rating per row, 'rating' of 'object': 3 objects, 36 ratings" in said, done.stderr
     says(said, "gap.csv", "2, column", "'rating'")
     says(said, "'object'", "--rating")
     assert done.stdout.split("fit ended with 0")[0].count("mean[") >= 3, done.stdout + done.stderr

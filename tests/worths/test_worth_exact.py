@@ -69,7 +69,8 @@ def test_chains_draw_from_the_posterior(name):
     density = PAIRS[name]
     quantity = quantities(density)
     _, values, weights = posterior(density, quantity, (None, None, None))
-    found = np.array([expit(quantity(state.points, None)) for state in short_run(Marginal(density), 5)]).transpose(1, 2, 0)
+    states = short_run(Marginal(density), 5)
+    found = np.array([expit(quantity(state.points, None)) for state in states]).transpose(1, 2, 0)
     assert np.abs((found.mean(axis=(1, 2)) - expit(values) @ weights) / mean_mcse(found)).max() < 4.5
 
 

@@ -13,7 +13,8 @@ import thali._worths.scales as scales
 from thali import Choices
 from thali._aspects.bradley_terry import NormalWorths, SetDensity, local, log_densities
 from thali._aspects.maximum_likelihood.problem import problem
-from thali._model.best_worst import answer_probabilities, ordered_pairs, shares_of
+from thali._data.answers import ordered_pairs
+from thali._model.best_worst import answer_probabilities, shares_of
 from thali._posterior.summary import mean_mcse
 from thali._worths.density import Spreads, added
 from thali._worths.laplace import Marginal, highest

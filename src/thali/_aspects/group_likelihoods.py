@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.answers import OUTCOMES, answers_given, first_answers, given_answers
+from thali._data.answers import OUTCOMES, answers_given, first_answers
 
 from .group_state import People, group_at
 from .likelihoods.best_worst_sets import BestWorstSets
@@ -285,10 +285,17 @@ def _with_blocks(pairs: Any, blocks: int) -> Any:
 
 def people_of(data: Any, likelihood: Any) -> People:
     """What everybody answered; `likelihood` is the compiled one of the answers of all."""
-    given = given_answers(data)
+    asked = data.questions()
+    given, answer = asked.given, asked.given.answer
+    if type(likelihood) in _OF_COMPARISONS:
+        # of cell e, 3 e is a choice of its first option, 3 e + 1 of its second, 3 e + 2 of neither
+        outcome = np.array([0, 1] if asked.sizes[0] == 2 else [0, 2, 1])
+        answer = OUTCOMES * asked.question[answer] + outcome[answer % len(outcome)]
+    order = np.lexsort((answer, given.respondent))
     start = np.searchsorted(given.respondent, np.arange(len(given.respondents) + 1))
     place = _PLACES[type(likelihood)](data, likelihood)
-    return People(start.astype(np.int64), given.answer.astype(np.int64), given.times, place.astype(np.int64))
+    rows = answer[order].astype(np.int64), given.times[order]
+    return People(start.astype(np.int64), *rows, place.astype(np.int64))
 
 
 def _places_of_pairs(data: Any, pairs: Any) -> np.ndarray:
@@ -315,8 +322,9 @@ def _places_of_best_worst(data: Any, sets: Any) -> np.ndarray:
     return found
 
 
+_OF_COMPARISONS = (*_OF_PAIRS_ALONE, *WITH_COVARIATES)
 _PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
-    **dict.fromkeys((*_OF_PAIRS_ALONE, *WITH_COVARIATES), _places_of_pairs),
+    **dict.fromkeys(_OF_COMPARISONS, _places_of_pairs),
     OfferedSets: _sets_of_places,
     BestWorstSets: _places_of_best_worst,
 }

@@ -114,7 +114,7 @@ ADDITIVE = ModelSpec(
     features="features",
     pictures=("features", "membership", "n_features", "trace", "similarity"),
     options=(
-        METHOD.but(help=", or map (one set of features in seconds, the best of several annealing runs)"),
+        METHOD.but(help=", or map (in seconds: the best set of features from several annealing runs)"),
         Option(
             "features",
             "Features of the model. ibp: infer their number; K: exactly K; FILE: a table of objects and features.",
@@ -125,8 +125,8 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "sigma",
-            "Standard deviation of the similarities around their fitted values; per judgement if a column counts"
-            " judgements.",
+            "Standard deviation of the similarities around their fitted values; if a column counts judgements, that"
+            " of a single judgement.",
             NUMBER,
             default="from the data, or by cross-validation",
             metavar="NUMBER|learned",
@@ -136,7 +136,7 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "weight_prior",
-            "Gamma prior of the weights and the constant.",
+            "Gamma prior on the weights and the constant.",
             NUMBERS,
             default="shape 1, with mean a tenth of the largest similarity; 1,1 for triplets",
             metavar="SHAPE,RATE",
@@ -146,8 +146,8 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "link",
-            "Choice rule of triplets. exp: softmax of the weights that two objects share; ratio: proportional to the"
-            " sum of these weights plus a constant.",
+            "Choice rule for triplets. exp: softmax of the summed weights of the features that two objects share;"
+            " ratio: proportional to that sum plus a constant.",
             default="exp",
             words={"exp": "exp", "ratio": "ratio"},
             data=(TRIPLETS,),
@@ -169,7 +169,7 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "kind",
-            "Estimate to print and write.",
+            "Estimate to print and save.",
             to=REPORT,
             typed="estimate",
             default="expectation",

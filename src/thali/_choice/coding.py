@@ -261,8 +261,8 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             unknown = missing[:, place] & ~coding.seen[place][-1]
         if unknown.any():
             raise DataError(
-                f"A new product lacks {name!r} when no product of the fit does, or has it when none does, so its"
-                " utility is unknown; add or remove a level."
+                f"A new product lacks {name!r} although all fitted products have it, or has it although none do, so"
+                " its utility is unknown; add or remove a level."
             )
 
 
@@ -451,14 +451,15 @@ def _knots_of(data: "ChoiceExperiment", name: str, given: Any) -> tuple[float, .
     if not len(found) or not inside.all() or not (np.diff(found) > 0).all():
         raise ArgumentError(
             Argument("knots"),
-            f" of {name!r} must be increasing numbers between its lowest and highest tested values, {tested.min():g}"
-            f" and {tested.max():g}, or their number, 1 to {max(1, len(tested) - 2)}; got {given!r}.",
+            f" of {name!r} must be increasing numbers between its lowest and highest tested values ({tested.min():g}"
+            f" and {tested.max():g}), or a number of knots from 1 to {max(1, len(tested) - 2)}; got {given!r}.",
         )
     columns = pieces(tested, tuple(found.tolist()))
     shown = ", ".join(f"{value:g}" for value in tested)
     if np.linalg.matrix_rank(columns - columns.mean(axis=0)) <= len(found):
         raise ArgumentError(
             Argument("knots"),
-            f" of {name!r} leave a segment without enough tested values ({shown}) to estimate its slope; use fewer.",
+            f" of {name!r} leave a segment without enough tested values ({shown}) to estimate its slope; use fewer"
+            " knots.",
         )
     return tuple(found.tolist())

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._data.facts import MAX_LISTED
 from thali._data.rows import Observations, TrainingData, merged, unmerged
+from thali._described import Facts
 from thali._inference.chains import Run, checked_run
-from thali._labels import plural
+from thali._labels import listed, plural
 from thali._late import carried_out_by
 from thali._model.base import Job
 from thali._model.engine import MAXIMUM, Engine
@@ -270,6 +272,20 @@ class Classifier(Predictions, RunByChains):
         """The size of the data of a fit in words."""
         covariates = plural(self.n_features_in_, "covariate")
         return f"{plural(rows, 'row')}, {covariates}, {len(self.classes_)} classes"
+
+    def _facts_of_fit(self) -> Facts:
+        """Rows, covariates and the rows of each class."""
+        data = self._data_of_fit()
+        if data is None:
+            return ()
+        columns = self._column_names()
+        counts = np.bincount(data.codes[data.row], minlength=len(self.classes_)).tolist()
+        of_classes = [f"{label}: {count:,}" for label, count in zip(self.classes_, counts, strict=True)]
+        return (
+            ("Rows", f"{len(data.row):,}"),
+            ("Covariates", f"{len(columns):,}: {listed(columns, MAX_LISTED)}"),
+            ("Rows per class", listed(of_classes, MAX_LISTED)),
+        )
 
     def _column_names(self) -> list[str]:
         """Names of the covariates; x0, x1, ... where the data had none."""

@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import number, probability
+from thali._labels import listed
 from thali._late import carried_out_by
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, SHOWN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._posterior.interval import interval_name, tails_of
 
 from .input import other_classes, varying_names
@@ -52,8 +53,8 @@ ENGLISH = {
     "rows.unknown": "This fit does not store the likelihood of each row; use model.score(X, y) to assess predictions.",
     "shape": "Shape a of the prior on the weights: {value}.",
     "shape.fixed": "{value}, fixed",
-    "shape.learned": "{value}, estimated with p(a) ∝ 1/a from {low} to {high}",
-    "rate": "Parameter η of the Laplace prior on the coefficients (squared rate): {value}.",
+    "shape.learned": "{value}, estimated under the hyperprior p(a) ∝ 1/a on the range {low} to {high}",
+    "rate": "Parameter η (squared rate) of the Laplace prior on the coefficients: {value}.",
     "rate.learned": "{value}, estimated",
     "horseshoe": "Scales of the horseshoe prior: log tau = {tau}, slab = {slab}.",
     "log_likelihood": "Log-likelihood of the full data: {value}.",

@@ -66,8 +66,8 @@ def weighted_classes(
         factors = totals.sum() / (len(classes) * np.maximum(totals, np.finfo(float).tiny))
     if (empty := totals * factors == 0.0).any():
         raise DataError(
-            f"The class {shown(classes[int(np.argmax(empty))])} has only rows with weight 0; remove the class from y,"
-            " or give the class a positive weight."
+            f"All rows of class {shown(classes[int(np.argmax(empty))])} have weight 0; remove the class from y, or"
+            " give its rows a positive weight."
         )
     return weight * factors[codes]
 

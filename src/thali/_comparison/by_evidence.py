@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import positive
-from thali._aspects.draws.counts import log_coefficients
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
 from thali._inference.parts import Batch, Record, in_turn
@@ -17,6 +16,7 @@ from thali._inference.progress import Progress
 from thali._inference.threads import has_workers, run_all
 from thali._inference.warn import warn
 from thali._labels import shorten
+from thali._model.columns import MONTE_CARLO
 from thali._model.evidence import EvidenceRun, refuse_other_fit
 from thali._model.run_by_chains import RunByChains
 from thali._model.saved import decoded, encoded, packed
@@ -207,11 +207,10 @@ def log_evidence_of_guessing(data: Any) -> float | None:
         each = [log_evidence_of_guessing(part) for part in GroupedData(data).data]
         known = [value for value in each if value is not None]
         return sum(known) if len(known) == len(each) else None
-    tally = data.tally if isinstance(data, Judged) else None
-    if tally is None:
+    asked = data.questions() if isinstance(data, Judged) and data.worst is None else None
+    if asked is None:
         return None
-    total = np.add.reduceat(tally.counts, tally.start[:-1])
-    return float(np.sum(log_coefficients(tally) - total * np.log(np.diff(tally.start))))
+    return float(np.sum(asked.log_coefficients() - asked.totals * np.log(asked.sizes)))
 
 
 def evidence_table(
@@ -235,7 +234,7 @@ def evidence_table(
     table = Table(
         {
             "log_evidence": values,
-            "standard_error": errors,
+            "std_error": errors,
             "df": [*[math.inf] * len(rows), *(each.df for each in found.values())],
             "probability": [*padding, *probability],
             "probability_se": [*padding, *probability_se],
@@ -254,6 +253,7 @@ def evidence_table(
         fits=len(found) + len(missing),
         missing=pd.DataFrame({"model": list(missing), "why": list(missing.values())}),
     )
+    table.attrs[MONTE_CARLO] = True
     if any(each.sensitivity is not None for each in found.values()):
         table.attrs["sensitivity"] = _sensitivity(found, prior)
     return table
@@ -297,7 +297,7 @@ def _sensitivity(found: dict[str, LogEvidence], prior: np.ndarray) -> "pandas.Da
     rows = []
     for change in dict.fromkeys(row for each in tried.values() for row in each.index):
         of_models = [
-            (name, *map(float, tried[name].loc[change, ["log_evidence", "standard_error"]]))
+            (name, *map(float, tried[name].loc[change, ["log_evidence", "std_error"]]))
             if name in tried and change in tried[name].index
             else (name, each.value, each.standard_error)
             for name, each in found.items()
@@ -309,8 +309,10 @@ def _sensitivity(found: dict[str, LogEvidence], prior: np.ndarray) -> "pandas.Da
             (change, name, value, error, p, log_factor)
             for (name, value, error), p, log_factor in zip(of_models, probability, log_factors, strict=True)
         ]
-    columns = ["prior", "model", "log_evidence", "standard_error", "probability", "log_bayes_factor"]
-    return pd.DataFrame(rows, columns=columns).set_index(["prior", "model"])
+    columns = ["prior", "model", "log_evidence", "std_error", "probability", "log_bayes_factor"]
+    table = pd.DataFrame(rows, columns=columns).set_index(["prior", "model"])
+    table.attrs[MONTE_CARLO] = True
+    return table
 
 
 def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
@@ -329,7 +331,7 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {what.format(best, second)} ({by}).")
     sentences += [
-        f"{best} has the highest evidence (log {row['log_evidence']:.2f}, standard error {row['standard_error']:.2f})"
+        f"{best} has the highest evidence (log {row['log_evidence']:.2f}, standard error {row['std_error']:.2f})"
         f" and, with {equal}, posterior probability {_probability(row['probability'])}{beside}."
     ]
     for name in (name for name in found if name != best):

@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from thali._aspects.answers.check import CHECKED
 from thali._data.choices import Choices
+from thali._data.choices.parts import of_choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import held_tasks
 from thali._data.scores import TIED, scores
@@ -15,7 +17,7 @@ from thali._model.registry import spec_of
 from thali.errors import DataError
 
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
-from .splitter import Evenly, Splitter, folds_wanted, not_both
+from .splitter import USUAL, Evenly, Splitter, folds_wanted, not_both
 from .table import ScoreTable
 
 if TYPE_CHECKING:
@@ -121,6 +123,58 @@ class Choosers(ChoicesOutOfSets):
         return self.tasks.respondent_of_task
 
 
+class QuestionSplitter(Evenly):
+    """Leaves out random questions, a fifth of them by default; a part is a mask of questions, a unit an answer.
+
+    Of the data `questions`, of which each row counts one answer, and `take` are needed, which takes some questions.
+    """
+
+    leave_out = what = level = "set"
+    alone = "answered only one set:"
+    usual: ClassVar[dict[str, int | None]] = USUAL
+    places: np.ndarray  # of each answer
+    set: np.ndarray
+
+    def __init__(self, data: Any) -> None:
+        super().__init__(data)
+        self.asked = data.questions()
+        if not np.array_equal(self.asked.counts, np.floor(self.asked.counts)):
+            raise DataError("compare leaves out whole answers, but these have fractional weights; give integer counts.")
+        self.places = np.repeat(np.arange(len(self.asked.counts)), self.asked.counts.astype(np.int64))
+        self.set = self.asked.question[self.places]
+
+    @property
+    def number_of_unit(self) -> np.ndarray:
+        return self.set
+
+    @property
+    def count(self) -> int:
+        return len(self.asked.sizes)
+
+    def part_of(self, numbers: np.ndarray) -> np.ndarray:
+        return np.isin(np.arange(self.count), numbers)
+
+    def observed(self) -> dict[str, np.ndarray]:
+        return {"sizes": self.asked.sizes[self.set]}
+
+    def train(self, part: np.ndarray) -> tuple[Any]:
+        return (self.data.take(~part),)
+
+    def test(self, part: np.ndarray) -> Any:
+        return self.data.take(part)
+
+    def units(self, part: np.ndarray) -> np.ndarray:
+        return np.flatnonzero(part[self.set])
+
+    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
+        import pandas as pd
+
+        rows = self.asked.rows
+        row = rows.counted.tocsc().indices[self.places[units]]
+        sides = {name: rows.names[name][row].astype(object) for name in CHECKED[rows.kind].options}
+        return pd.MultiIndex.from_arrays([self.set[units], *sides.values()], names=["set", *sides])
+
+
 class ScoredOccasions:
     """The occasions of `Choices`, sorted by respondent, with the parts of a `ChoiceExperiment` that scores need.
 
@@ -210,15 +264,9 @@ class ScoredOccasions:
     @cached_property
     def choices(self) -> Choices:
         """The occasions as models take them; all options stay, whether they are still offered or not."""
-        sets, which = np.unique(self.set, return_inverse=True)
-        sizes = self.data.sizes[sets]
-        start = np.concatenate([[0], np.cumsum(sizes)])
-        members = np.concatenate([self.data.members[self.data.start[v] : self.data.start[v + 1]] for v in sets])
-        shift = start[which] - self.data.start[self.set]
-        columns = [self.who, self.place + shift, *([] if self.worst is None else [self.worst + shift])]
+        columns = [self.who, self.place, *([] if self.worst is None else [self.worst])]
         rows, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
-        worst = None if self.worst is None else rows[:, 2]
-        return self.data.with_rows(start, members, rows[:, 0], rows[:, 1], times.astype(float), worst)
+        return of_choices(self.data, *rows.T, times=times.astype(float))
 
     def predicted_by(self, model: Any) -> np.ndarray:
         """Probabilities of every alternative of every occasion."""
@@ -295,7 +343,7 @@ class ChoiceScorer(HitScorer):
     called: ClassVar[str] = "choices"
     legend: ClassVar[str] = (
         f"log score: mean log predicted probability of the choices, larger is better; {DIFFERENCE}; standard errors"
-        " are over {unit}s."
+        f" are computed over {unit}s."
     )
     a_unit: ClassVar[str] = "per choice"
 
@@ -370,8 +418,8 @@ class PeopleScorer(ChoiceScorer):
         return [f"{sentence}.", *super().remarks(table, ranked)]
 
 
-class TripletScorer(HitScorer):
-    """ln of the posterior mean probability of the pair that was named, and whether it was the most probable of its set;
+class AnswerScorer(HitScorer):
+    """ln of the posterior mean probability of each answer, and whether it was the most probable one to its question;
     guessing is the reference."""
 
     fields: ClassVar[dict[str, type[Any]]] = {"log_score": list, "log_score_mcse": list, "hits": list, "seconds": float}
@@ -387,20 +435,20 @@ class TripletScorer(HitScorer):
     called: ClassVar[str] = "answers"
     legend: ClassVar[str] = (
         "log score: mean log predicted probability of the chosen pair, larger is better; hits: share of answers that"
-        f" name the most probable pair; {DIFFERENCE}; standard errors are over sets. BASE: guessing."
+        f" name the most probable pair; {DIFFERENCE}; standard errors are computed over sets. BASE: guessing."
     )
     a_unit: ClassVar[str] = "per answer"
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
-        named = np.repeat(np.arange(len(test.counts)), test.counts.astype(np.int64))
+        asked = test.questions()
+        named = np.repeat(np.arange(len(asked.counts)), asked.counts.astype(np.int64))
         if spec_of(model) is None:  # of somebody else
             found = np.concatenate([np.asarray(each, float) for each in model.predict_proba(test)])
             errors = np.zeros(len(found))
         else:
             found, errors = (np.concatenate(each) for each in model.predict_proba(test, return_se=True))
-        best = np.repeat(np.maximum.reduceat(found, test.start[:-1]), test.sizes)
-        is_best = found >= best - TIED
-        share = is_best / np.repeat(np.add.reduceat(is_best.astype(float), test.start[:-1]), test.sizes)
+        is_best = found >= np.repeat(np.maximum.reduceat(found, asked.start[:-1]), asked.sizes) - TIED
+        share = is_best / np.repeat(asked.summed(is_best.astype(float)), asked.sizes)
         with np.errstate(divide="ignore"):
             log_score = np.log(found[named])
         return {
@@ -414,7 +462,7 @@ class TripletScorer(HitScorer):
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         scores = table.attrs["answers"][table.attrs["best"]].dropna().sort_values(kind="stable").head(WORST)
-        named = [f"{a} and {b} (probability {np.exp(score):.2g})" for (_, a, b), score in scores.items()]
+        named = [f"{' and '.join(names)} (probability {np.exp(score):.2g})" for (_, *names), score in scores.items()]
         return [f"Least expected by {table.attrs['best']}: {'; '.join(named)}."]
 
 

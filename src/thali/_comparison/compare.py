@@ -296,7 +296,7 @@ def compare(
         and ``respondents``, or ``rows``: those that count, because every model has finished them; of choices and
         classes ``seconds``, CPU seconds of all fits of a model.
 
-        By evidence the columns are ``log_evidence`` (no constant left out), ``standard_error`` and its ``df``;
+        By evidence the columns are ``log_evidence`` (no constant left out), ``std_error`` and its ``df``;
     ``probability`` and ``probability_se``, of the model given the data; ``log_bayes_factor`` and
     ``log_bayes_factor_se``, of the best model against this one, with the words of Kass & Raftery (1995) in
     ``evidence_against``; ``usable``. BASE, where every outcome is equally probable, has no probability.

@@ -184,7 +184,7 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
     part = splitter.part
     missing = table.attrs["missing"]
     fits = table.attrs["fits"]
-    fit_names = {number: f"{row['model']} without {splitter.name(row)}" for number, row in missing.iterrows()}
+    fit_names = {number: f"{row['model']} fitted without {splitter.name(row)}" for number, row in missing.iterrows()}
     is_failed = missing["why"] != NOT_RUN
     if is_failed.any():
         failed = missing[is_failed]
@@ -193,7 +193,7 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
         warn(
             IncompleteWarning(
                 f"{len(failed):,} of {fits:,} fits failed: {'; '.join(named)}{more}. The other fits were kept, but"
-                f" these {part}s are excluded for all models."
+                f" these {part}s are excluded from the comparison for all models."
             )
         )
     if waiting := [fit_names[number] for number in missing.index[~is_failed]]:

@@ -32,8 +32,8 @@ ENGLISH = {
     "evidence.prior": "Prior probabilities of the models: {prior}.",
     "evidence.title": "Evidence and posterior probability of each model",
     "evidence.legend": "log evidence: natural logarithm of the probability of the data, all parameters integrated out;"
-    " probability: posterior probability of the model; log BF of best: log Bayes factor of the best model against this"
-    " one.",
+    " probability: posterior probability of the model; log BF of best: log Bayes factor of the best model against the"
+    " model in the row.",
     "evidence.priors": "Evidence under other priors",
     "temperatures": "Mean log-likelihood along the path from the prior to the posterior, from which the evidence was"
     " computed.",
@@ -126,7 +126,7 @@ def asked_for_evidence(table: "pandas.DataFrame", settings: None) -> Finding:
 def evidence(table: "pandas.DataFrame", settings: None) -> Finding:
     """The evidence of each model, and their probabilities."""
     found = evidence_sentences(table)
-    columns = ("log_evidence", "standard_error", "probability", "log_bayes_factor", "log_bayes_factor_se")
+    columns = ("log_evidence", "std_error", "probability", "log_bayes_factor", "log_bayes_factor_se")
     return Finding(
         found[0],
         title=ENGLISH["evidence.title"],
@@ -143,7 +143,7 @@ def sensitivity(table: "pandas.DataFrame", settings: None) -> Finding | None:
     if "sensitivity" not in table.attrs:
         return None
     found = table.attrs["sensitivity"]
-    columns = [each for each in ("log_evidence", "standard_error", "probability", "log_bayes_factor") if each in found]
+    columns = [each for each in ("log_evidence", "std_error", "probability", "log_bayes_factor") if each in found]
     return Finding(title=ENGLISH["evidence.priors"], table=found.reset_index(), shown=found[columns])
 
 

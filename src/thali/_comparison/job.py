@@ -29,7 +29,7 @@ def key_of(fit: Fit) -> str:
 # The folder of a comparison: what it says of itself, so that only the same comparison goes on with it -----------------
 
 
-BY_PREDICTION, BY_EVIDENCE = "comparison", "comparison by evidence"  # kinds of jobs
+BY_PREDICTION, BY_EVIDENCE = "comparison by prediction", "comparison by evidence"  # kinds of jobs
 _OF_RUN = (
     "cores",
     "random_seed",

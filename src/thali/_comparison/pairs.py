@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._aspects.draws.counts import log_binomial, log_multinomial
+from thali._aspects.draws.counts import log_outcome_coefficients
 from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.parts import LeftPair
 from thali._data.similarities import Similarities
-from thali._data.triplets import Triplets
 from thali._inference.warn import warn
 from thali._labels import shorten
 from thali._model.registry import spec_of
@@ -20,7 +19,7 @@ from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
 from thali.errors import DataError, DataWarning
 
 from .scorer import BASE, DIFFERENCE, Scorer
-from .splitter import Evenly, Splitter, lost_group
+from .splitter import USUAL, Splitter, lost_group
 from .table import ScoreTable
 
 if TYPE_CHECKING:
@@ -40,93 +39,44 @@ class Score:
     r_hat: float  # of the probability; NaN for a single chain
 
 
-def score(wins: float, losses: float, draws: np.ndarray) -> Score:
-    r"""Score draws of the probability of a win against the counts that were left out.
+def score_answers(counts: np.ndarray, draws: np.ndarray) -> Score:
+    r"""Score draws of the probabilities of outcomes (chain, draw, cells, outcomes) against counts (cells, outcomes).
 
     .. math::
-        \text{nll} = -\ln \text{Binomial}(x \mid n, \bar p), \qquad
-        \text{log\_pred} = \ln \frac{1}{S} \sum_s \text{Binomial}(x \mid n, p_s)
+        \text{nll} = -\ln \binom{n}{x} - \sum_{c, o} x_{co} \ln \bar p_{co}, \qquad
+        \text{log\_pred} = \ln \frac{1}{S} \sum_s \binom{n}{x} \prod_{c, o} p_{sco}^{x_{co}}
 
-    The Monte Carlo error of nll is that of the mean carried through its first two derivatives.
+    The coefficient is that of the pair as a whole, so that models with covariates, without, and the observed
+    proportions of the pair have scores that can be compared. The Monte Carlo error of nll is that of the mean carried
+    through its first derivative, and of a single cell through the second.
 
     Examples
     --------
     >>> import numpy as np
-    >>> halves = score(3, 1, np.full((4, 100), 0.5))
+    >>> halves = score_answers(np.array([[3, 1]]), np.full((4, 100, 1, 2), 0.5))
     >>> round(halves.nll, 4), round(halves.log_pred, 4), halves.nll_mcse
     (1.3863, -1.3863, 0.0)
     """
-    mean, error = np.mean(draws), mcse(draws)
-    nll_error = 0.0
-    if error != 0.0:
-        slope = wins / mean - losses / (1.0 - mean)
-        bend = wins / mean**2 + losses / (1.0 - mean) ** 2
-        nll_error = float(np.hypot(slope * error, bend * error**2 / np.sqrt(2.0)))
+    from scipy.special import xlogy
+
+    coefficient = float(log_outcome_coefficients(counts.sum(axis=0)))
+    mean, by_outcome = draws.mean(axis=(0, 1)), np.moveaxis(draws, -1, 0) @ (counts.sum(axis=1) / counts.sum())
+    is_given = (counts > 0) & (mean > 0.0)
+    slopes = np.divide(counts, mean, out=np.zeros_like(mean), where=is_given)
+    bend = 0.0
+    if len(counts) == 1:
+        bends = np.divide(counts, mean**2, out=np.zeros_like(mean), where=is_given)
+        bend = float(bends[0] @ np.square([mcse(each) for each in by_outcome]))
     with np.errstate(divide="ignore"):  # a probability of 0 or 1, without lapses
-        logs = log_binomial(wins, losses, draws)
-        log_pred, log_pred_mcse = log_mean(logs)
+        log_pred, log_pred_mcse = log_mean(coefficient + xlogy(counts, draws).sum(axis=(2, 3)))
         return Score(
-            predicted=float(mean),
-            predicted_mcse=error,
-            nll=-float(log_binomial(wins, losses, mean)),
-            nll_mcse=nll_error,
-            log_pred=log_pred,
-            log_pred_mcse=log_pred_mcse,
-            r_hat=r_hat(draws),
-        )
-
-
-def tied_score(counts: np.ndarray, draws: np.ndarray) -> Score:
-    r"""Score draws of the probabilities of three outcomes against the counts that were left out.
-
-    .. math::
-        \text{nll} = -\ln \text{Multinomial}(x \mid n, \bar p), \qquad
-        \text{log\_pred} = \ln \frac{1}{S} \sum_s \text{Multinomial}(x \mid n, p_s)
-    """
-    mean, (wins, tied, losses) = draws.mean(axis=(0, 1)), counts
-    with np.errstate(divide="ignore", invalid="ignore"):
-        linear = np.where(counts > 0, counts / mean, 0.0)
-        errors = [mcse(draws[..., outcome]) for outcome in range(3)]
-        bend = float(np.sum(np.where(counts > 0, counts / mean**2, 0.0) * np.square(errors)))
-        logs = log_multinomial(wins, tied, losses, draws)
-        log_pred, log_pred_mcse = log_mean(logs)
-        return Score(
-            predicted=float(mean[0]),
-            predicted_mcse=errors[0],
-            nll=-float(log_multinomial(wins, tied, losses, mean)),
-            nll_mcse=float(np.hypot(mcse(draws @ linear), bend / np.sqrt(2.0))),
-            log_pred=log_pred,
-            log_pred_mcse=log_pred_mcse,
-            r_hat=float(np.fmax(r_hat(draws[..., 0]), r_hat(draws[..., 1]))),
-        )
-
-
-def cell_score(counts: np.ndarray, draws: np.ndarray) -> Score:
-    r"""Score draws of the probabilities of outcomes that depend on covariates: of a pair's cells c with outcomes o
-
-    .. math::
-        \text{nll} = -\ln \binom{n}{x} - \sum_{c, o} x_{co} \ln \bar p_{co}
-
-    and log_pred likewise. The coefficient is that of the pair as a whole, so that models with covariates, without, and
-    the observed proportions of the pair have scores that can be compared.
-    """
-    from scipy.special import gammaln, xlogy
-
-    whole, of_cells = counts.sum(axis=0), counts.sum(axis=1)
-    coefficient = float(gammaln(whole.sum() + 1.0) - gammaln(whole + 1.0).sum())
-    mean, predicted = draws.mean(axis=(0, 1)), draws[..., 0] @ (of_cells / of_cells.sum())
-    with np.errstate(divide="ignore", invalid="ignore"):
-        slopes = np.where(counts > 0, counts / mean, 0.0)
-        logs = coefficient + xlogy(counts, draws).sum(axis=(2, 3))
-        log_pred, log_pred_mcse = log_mean(logs)
-        return Score(
-            predicted=float(predicted.mean()),
-            predicted_mcse=mcse(predicted),
+            predicted=float(by_outcome[0].mean()),
+            predicted_mcse=mcse(by_outcome[0]),
             nll=-coefficient - float(xlogy(counts, mean).sum()),
-            nll_mcse=mcse((draws * slopes).sum(axis=(2, 3))),
+            nll_mcse=float(np.hypot(mcse((draws * slopes).sum(axis=(2, 3))), bend / np.sqrt(2.0))),
             log_pred=log_pred,
             log_pred_mcse=log_pred_mcse,
-            r_hat=r_hat(predicted),
+            r_hat=float(np.fmax.reduce([r_hat(each) for each in by_outcome[:-1]])),
         )
 
 
@@ -154,9 +104,6 @@ def r_hat(draws: np.ndarray) -> float:
 
 
 _MAX_NAMED = 5
-
-
-USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}  # of a fit
 
 
 class EachPair(Splitter):
@@ -236,17 +183,13 @@ class PairSplitter(EachPair):
 
     def _left_pair(self, pair: int) -> LeftPair:
         """Return the comparisons of a pair, as models predict them."""
-        own = self.data.covariates
+        own, asked = self.data.covariates, self.data.questions(self.has_ties)
+        rows = np.flatnonzero(self.data.cells.pair == pair)
+        counts = asked.counts.reshape(len(asked.sizes), -1)[rows]
         if own is None or own.is_of_options.all():
-            return LeftPair(self.options(pair), self._counts(self.data, np.array([pair])))
-        rows = np.flatnonzero(own.pair == pair)
+            return LeftPair(self.options(pair), counts)
         values = {name: own.values[rows, m] for m, name in enumerate(own.names) if not own.is_of_options[m]}
-        return LeftPair(self.options(pair), self._counts(own, rows), values)
-
-    def _counts(self, data: Any, rows: np.ndarray) -> np.ndarray:
-        """How often each outcome was observed (rows, outcomes)."""
-        sides = ("wins", "tied", "losses") if self.has_ties else ("wins", "losses")
-        return np.column_stack([getattr(data, side)[rows] for side in sides])
+        return LeftPair(self.options(pair), counts, values)
 
     def units(self, part: np.ndarray) -> np.ndarray:
         return part
@@ -307,54 +250,6 @@ class ObjectPairs(EachPair):
         return self.data.take(part)
 
 
-class PairSetSplitter(Evenly):
-    """Leaves out random sets, a fifth of them by default; a part is a mask of sets, a unit an answer."""
-
-    leave_out = what = level = "set"
-    alone = "answered only one set:"
-    data: Triplets
-    places: np.ndarray  # of each answer
-    set: np.ndarray
-    usual = USUAL
-
-    def __init__(self, data: Triplets) -> None:
-        super().__init__(data)
-        if not np.array_equal(data.counts, np.floor(data.counts)):
-            raise DataError("compare leaves out whole answers, but these have fractional weights; give integer counts.")
-        self.places = np.repeat(np.arange(len(data.counts)), data.counts.astype(np.int64))  # of each answer
-        self.set = data.set_of[self.places]
-
-    @property
-    def number_of_unit(self) -> np.ndarray:
-        return self.set
-
-    @property
-    def count(self) -> int:
-        return self.data.n_sets
-
-    def part_of(self, numbers: np.ndarray) -> np.ndarray:
-        return np.isin(np.arange(self.count), numbers)
-
-    def observed(self) -> dict[str, np.ndarray]:
-        return {"sizes": self.data.sizes[self.set]}
-
-    def train(self, part: np.ndarray) -> tuple[Triplets]:
-        return (self.data.take(~part),)
-
-    def test(self, part: np.ndarray) -> Triplets:
-        return self.data.take(part)
-
-    def units(self, part: np.ndarray) -> np.ndarray:
-        return np.flatnonzero(part[self.set])
-
-    def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
-        import pandas as pd
-
-        names, places = np.asarray(self.data.labels, dtype=object), self.places[units]
-        sides = (names[side[places]] for side in (self.data.first, self.data.second))
-        return pd.MultiIndex.from_arrays([self.set[units], *sides], names=["set", "a", "b"])
-
-
 # Scores of left-out pairs: the log-likelihood of counts, and the predictive density of similarities -------------------
 
 
@@ -399,22 +294,17 @@ class BinomialScorer(Scorer):
         p = outcomes_of_somebody(model, test) if spec_of(model) is None else model.predict_left_out(test)
         if p.ndim == 2:  # of an estimate, such as that of maximum likelihood
             p = np.broadcast_to(p, (1, MIN_DRAWS, *p.shape))  # as many equal draws as an error can be computed of
-        if test.covariates is not None:
-            return cell_score(test.counts, p)
-        ((wins, *tied, losses),) = test.counts
-        return tied_score(test.counts[0], p[..., 0, :]) if tied else score(wins, losses, p[..., 0, 0])
+        return score_answers(test.counts, p)
 
     def frames(self, found: ScoreTable) -> "dict[str, pandas.DataFrame]":
-        wins, losses, tied = (found.observed(name) for name in ("wins", "losses", "tied"))
+        from scipy.special import xlogy
+
         nll, log_pred = found.frame("nll"), found.frame("log_pred")
-        n = wins + tied + losses
-        for name in (BASE, EMP):
-            if tied.any():
-                observed = np.stack([wins, tied, losses], axis=-1) / n[:, None]
-                p = np.full_like(observed, 1 / 3) if name == BASE else observed
-                nll[name] = -log_multinomial(wins, tied, losses, p)
-            else:
-                nll[name] = -log_binomial(wins, losses, 0.5 if name == BASE else wins / n)
+        sides = ("wins", "tied", "losses") if found.observed("tied").any() else ("wins", "losses")
+        counts = np.column_stack([found.observed(name) for name in sides])
+        observed = counts / counts.sum(axis=1, keepdims=True)
+        for name, p in ((BASE, np.full_like(observed, 1 / len(sides))), (EMP, observed)):
+            nll[name] = -log_outcome_coefficients(counts) - xlogy(counts, p).sum(axis=1)
             log_pred[name] = -nll[name]
         error, of_log = (found.frame(name).assign(**{BASE: 0.0, EMP: 0.0}) for name in ("nll_mcse", "log_pred_mcse"))
         return {"nll": nll, "mean_log_pred": log_pred, "nll_mcse": error, "mean_log_pred_mcse": of_log}

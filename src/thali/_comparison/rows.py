@@ -52,7 +52,8 @@ class RowSplitter(Splitter):
         if hold_out is not None:
             raise ArgumentError(
                 Argument("hold_out"),
-                " does not apply to covariates and classes, whose rows are held out in folds; remove this argument.",
+                " does not apply to covariates and classes, because their rows are held out in folds; remove this"
+                " argument.",
             )
         number = FOLDS if folds is None else folds
         fold = fold_of_rows(self.y, number, seed)
@@ -139,8 +140,9 @@ class ClassScorer(Scorer):
     )
     called: ClassVar[str] = "rows"
     legend: ClassVar[str] = (
-        "log loss: mean -ln predicted probability of the class, smaller is better; right: share of rows whose class is"
-        " the most probable one; Brier: mean squared distance of the probabilities from 0 and 1; to best: log loss"
+        "log loss: mean -ln predicted probability of the class, smaller is better; accuracy: share of rows whose"
+        " class is the most probable one; Brier: mean squared distance of the probabilities from 0 and 1; to best:"
+        " log loss"
         " minus that of the best model. BASE: class proportions, and the largest class, of the other rows."
     )
 

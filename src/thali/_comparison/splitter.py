@@ -13,6 +13,8 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 if TYPE_CHECKING:
     import pandas
 
+USUAL: dict[str, int | None] = {"draws": 1000, "tune": 1000, "chains": 4, "thin": None}  # of a fit
+
 
 class Splitter(ABC):
     """Data of one kind, whose units (pairs, tasks, rows, ...) are left out part by part.
@@ -133,7 +135,9 @@ class Evenly(Splitter):
         wanted = hold_out_wanted(hold_out, total, cls.what)
         taken = order[((np.arange(wanted) + 0.5) * total / wanted).astype(int)]
         if lost_group(counts, taken):
-            raise ArgumentError(Setting("hold_out", wanted), f" leaves a group without a {cls.what}; hold out fewer.")
+            raise ArgumentError(
+                Setting("hold_out", wanted), f" leaves a group without a {cls.what}; hold out fewer {cls.what}s."
+            )
         return [taken]
 
 
@@ -232,7 +236,9 @@ def hold_out_wanted(hold_out: int | None, count: int, what: str) -> int:
     """How many are left out at a time: a fifth by default."""
     wanted = max(1, count // 5) if hold_out is None else whole("hold_out", hold_out, 1)
     if wanted >= count:
-        raise ArgumentError(Setting("hold_out", wanted), f" leaves none of {count} {what}s to fit; hold out fewer.")
+        raise ArgumentError(
+            Setting("hold_out", wanted), f" leaves none of {count} {what}s to fit; hold out fewer {what}s."
+        )
     return wanted
 
 

@@ -256,34 +256,7 @@ class JudgedValues(Frozen):
 
 
 OUTCOMES = 3  # of a comparison
-
-
-class GivenAnswers(NamedTuple):
-    """Who gave which of the possible answers to comparisons or choices: a row for each answer that a person gave."""
-
-    respondents: tuple[str, ...]
-    respondent: np.ndarray  # (rows,) ascending positions in `respondents`
-    # (rows,) of pair e, or of cell e where there are covariates: 3 e, a choice of its first option, 3 e + 1, one of the
-    # second, and 3 e + 2, of neither; of best and worst its number; else a place of the data
-    answer: np.ndarray
-    times: np.ndarray  # (rows,)
-    question: np.ndarray  # (rows,): the pair, the cell, or the set, that was asked
-
-
-def given_answers(data: Any) -> GivenAnswers:
-    """The answers of everybody, of data that say who gave them."""
-    if isinstance(data.answers, Answers):
-        known = data.cells.answers
-        answer = (OUTCOMES * known.pair.astype(np.int64)[:, None] + np.arange(OUTCOMES)).ravel()
-        times = np.column_stack([known.wins, known.losses, known.tied]).ravel()
-        there = times > 0.0
-        respondent, answer = np.repeat(known.respondent, OUTCOMES)[there], answer[there]
-        return GivenAnswers(known.respondents, respondent, answer, times[there], answer // OUTCOMES)
-    answer = data.choice if data.worst is None else answers_given(data)
-    order = np.lexsort((answer, data.respondent))
-    question = data.set_of[data.choice]
-    return GivenAnswers(data.respondents, *(array[order] for array in (data.respondent, answer, data.times, question)))
-
+NAMED = ("best", "worst")
 
 # Of best and worst the answers to a set of m options are numbered from 0: with the first member as the best and each of
 # the others as the worst, then the second, ..., set after set.
@@ -303,14 +276,34 @@ def first_answers(start: np.ndarray) -> np.ndarray:
     return np.concatenate([[0], np.cumsum(sizes * (sizes - 1))])
 
 
-def log_coefficients_of_people(given: GivenAnswers) -> np.ndarray:
-    """The logarithm of the multinomial coefficients of each person's answers, summed over the questions."""
-    from scipy.special import gammaln
+class PossibleAnswers(NamedTuple):
+    """All possible answers to every set, set after set: with the first member as the best, with the second, and so on.
 
-    width = int(given.question.max(initial=0)) + 1
-    keys, row = np.unique(given.respondent.astype(np.int64) * width + given.question, return_inverse=True)
-    totals = gammaln(np.bincount(row, given.times, len(keys)) + 1.0)
-    people = len(given.respondents)
-    return np.bincount(keys // width, totals, people) - np.bincount(
-        given.respondent, gammaln(given.times + 1.0), people
-    )
+    Places are those of `Choices.members`.
+    """
+
+    start: np.ndarray  # (sets + 1,) where those of each set begin
+    best: np.ndarray  # (answers,) places
+    worst: np.ndarray  # (answers,)
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Answers to each set."""
+        return np.diff(self.start)
+
+
+def ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Best and worst of the answers to a set of that size."""
+    best, worst = (~np.eye(size, dtype=bool)).nonzero()
+    return best, worst
+
+
+def possible_answers(start: np.ndarray) -> PossibleAnswers:
+    """The answers to sets whose members begin at these places."""
+    sizes, first = np.diff(start), first_answers(start)
+    best, worst = np.empty((2, first[-1]), np.int64)
+    for m in np.unique(sizes).tolist():
+        sets = np.flatnonzero(sizes == m)[:, None]
+        at = first[sets] + np.arange(m * (m - 1))
+        best[at], worst[at] = (start[sets] + each for each in ordered_pairs(m))
+    return PossibleAnswers(first, best, worst)

@@ -34,7 +34,7 @@ def checked_counts(values: Any, where: Callable[[int], str], weights: bool = Fal
             f"The count {where(k)} is {counts[k]:g}, which is not an integer; {kind}. ",
             "For fractional counts, ",
             Clause("set ", Setting("weights", True), " or "),
-            "call the column 'weight'.",
+            "list each pair in a row with a column 'weight'.",
         )
     return counts
 

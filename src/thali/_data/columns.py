@@ -290,7 +290,7 @@ def encode(
         k = int(itself[0])
         label = names[winner[k]]
         if is_tie(label):
-            raise DataError(f"{tie_sentence(label)} This label is in both columns {where(k, True).split(',')[0]}.")
+            raise DataError(f"{tie_sentence(label)} {label!r} is in both columns {where(k, True).split(',')[0]}.")
         raise DataError(f"{label!r} is compared with itself {where(k, True)}; correct or remove the row.")
     if labels is None:
         refuse_ties(names, winner, loser, counts)

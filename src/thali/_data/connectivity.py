@@ -68,7 +68,7 @@ def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
     return bool(reached.all())
 
 
-_BY_MCMC = ("use EliminationByAspects('unique') with method='mcmc', whose prior keeps the estimate finite.",)
+_BY_MCMC = ("use EliminationByAspects('unique') with method='mcmc', whose prior keeps estimates finite.",)
 
 
 def check_finite(
@@ -96,7 +96,8 @@ def check_finite(
                 "chosen over, or rejected for," if not (beaten or beats) else "rejected for" if beats else "chosen over"
             )
             raise DataError(
-                f"No finite estimate exists; never {was} any other option: {shorten(names)}. Remove these options",
+                f"No finite estimate exists, because some options were never {was} any other option:"
+                f" {shorten(names)}. Remove these options",
                 InPython(" (subset)"),
                 ", or ",
                 *instead,

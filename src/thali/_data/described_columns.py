@@ -15,12 +15,14 @@ from .people import differing_columns
 from .roles import (
     ALTERNATIVE,
     CHOSEN_OF_TWO,
+    DISSIMILARITY,
     GOALS,
     MORE_SIDES,
     RESPONSE_TIME,
     RESULT,
     SHORT_GOALS,
     SIDES,
+    SIMILARITY,
     STEMS_OF_SIDES,
     THIRD,
     TRIAL,
@@ -198,8 +200,10 @@ def _labels(frame: "pd.DataFrame", roles: ColumnsRead) -> set[str]:
 
 
 def may_measure(name: str, values: "pd.Series") -> bool:
-    """Return whether a column contains numbers that differ, and is none of trials, times or rows."""
-    return not _is_text(values) and not _names_outcome(name) and values.nunique() > 1 and not numbers_rows(values)
+    """Return whether a column contains numbers that differ, and is none of trials, times or rows by its name."""
+    if _is_text(values) or _names_outcome(name) or values.nunique() == 1:
+        return False
+    return plain(name) in (*SIMILARITY.synonyms, *DISSIMILARITY.synonyms) or not numbers_rows(values)
 
 
 def _has_few_labels(values: "pd.Series") -> bool:

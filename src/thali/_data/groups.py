@@ -8,9 +8,10 @@ import numpy as np
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten
+from thali._labels import as_label, listed, plural, shorten
 from thali.errors import DataError, DataWarning
 
+from .facts import MAX_LISTED, named_facts
 from .judged import Judged
 from .kinds import GROUPED
 
@@ -116,7 +117,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         options = plural(self.n_options, self.data[0].option_word)
         answers = [part.answers_in_words for part in self.data]
         if len(self) > 6 and len(set(answers)) == 1:
-            return f"{several} of {answers[0]} each; {options}"
+            return f"{several} with {answers[0]} each; {options}"
         sizes = [f"{name} ({size})" for name, size in zip(self.names, answers, strict=True)]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
         return f"{several}: {', '.join(shown)}; {options}"
@@ -127,6 +128,14 @@ class GroupedData(Judged, Mapping[str, Any]):
     def _details(self) -> Facts:
         missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
         return (("options", self.labels), *((("not judged", "; ".join(missing)),) if missing else ()))
+
+    def _facts(self) -> Facts:
+        missing = [f"{name}: {listed(absent)}" for name, absent in self.missing.items()]
+        return (
+            ("Groups", f"{len(self):,}: {listed(self.names, MAX_LISTED)}"),
+            *named_facts("Options not judged", missing),
+            *(self.pooled()._facts() if self.add_up else ()),
+        )
 
     @property
     def labels(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -248,4 +257,7 @@ def _refuse_other_covariates(names: tuple[str, ...], parts: tuple[Any, ...], lab
                 f" {shorten(part.labels)}, but all groups together have {shorten(labels)}."
             )
         if not np.array_equal(part.covariates.options, first.covariates.options):
-            raise DataError(f"Groups must have the same option covariates; those of {name!r} differ from {names[0]!r}.")
+            raise DataError(
+                f"Groups must have the same option covariates, but the option covariates of {name!r} and {names[0]!r}"
+                " differ."
+            )

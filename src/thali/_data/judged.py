@@ -1,7 +1,7 @@
 """What all data objects share: they cannot be changed; and what judgements of options say, under one name."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .pairs import PairedComparisons
+    from .questions import Questions
 
 
 class Frozen(Described):
@@ -77,13 +78,6 @@ def _same(a: Any, b: Any) -> bool:
 _NO_COVARIATES = "Covariates require comparisons of two options; remove them for choices from larger sets."
 
 
-class AnswerTally(NamedTuple):
-    """How often each possible answer was given."""
-
-    start: np.ndarray  # (questions + 1,): question v has the answers start[v] to start[v + 1] - 1
-    counts: np.ndarray  # (answers,)
-
-
 class Judged(Frozen):
     """Answers about options or objects that have labels; a kind without the thing answers with the neutral value."""
 
@@ -97,6 +91,7 @@ class Judged(Frozen):
     people: "pd.DataFrame | None" = None  # what is known of those who answered: a row a person
     covariates: Any = None  # of comparisons of two
     dates: Any = None  # when comparisons were made
+    worst: np.ndarray | None = None  # of best-worst choices, as `Choices` has it
     forward: np.ndarray | None = None  # which of two options was shown first, as `PairedComparisons` has it
 
     @property
@@ -141,10 +136,16 @@ class Judged(Frozen):
         """Of the covariates of the answers."""
         return ()
 
-    @property
-    def tally(self) -> AnswerTally | None:
-        """How often each possible answer to each question was given; None where that is not counted."""
+    def questions(self, ties: bool | None = None) -> "Questions | None":
+        """Return what was asked and answered how often; None where that is not counted.
+
+        `ties`: whether a tie is an answer; None: if there are any.
+        """
         return None
+
+    def _facts(self) -> Facts:
+        """Names and values that describe the data, as a report lists them."""
+        return ()
 
     def example(self) -> str:
         """One answer in words; "" where there is none."""
@@ -191,7 +192,7 @@ class Judged(Frozen):
 def with_more(old: Any, new: Any) -> Any:
     """All comparisons or choices together, of the options of the old ones; who made them is kept if both know it."""
     for each, which in ((old, "fitted to"), (new, "to be updated with")):
-        if not isinstance(each, Judged) or not each.are_choices or each.tally is None:
+        if not isinstance(each, Judged) or not each.are_choices or each.worst is not None:
             raise DataError(
                 f"Only paired comparisons and choices from sets can be updated; the model is {which}"
                 f" {type(each).__name__}. Fit all data together instead."

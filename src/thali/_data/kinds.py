@@ -12,6 +12,9 @@ CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
+# of experiments: the attribute by which products differ from the no-choice option, and its levels
+INSIDE, INSIDE_LEVELS = "inside", ("none", "inside")
+
 _SHAPES, _COMPARISON = "thali._reading.shapes", "thali._comparison"
 _CHOICE_SCORER = f"{_COMPARISON}.choices:ChoiceScorer"
 
@@ -48,6 +51,7 @@ SPECS: tuple[DataSpec, ...] = (
         "thali._data.pairs:PairedComparisons",
         f"{_SHAPES}.pairs:SHAPES",
         ((f"{_COMPARISON}.pairs:PairSplitter", f"{_COMPARISON}.pairs:BinomialScorer"),),
+        matrix="times the row was chosen over the column",
         example="EliminationByAspects()",
         compared="BTL=unique,inferred aspects=ibp",
         compared_by_group="common,free,similar",
@@ -60,6 +64,7 @@ SPECS: tuple[DataSpec, ...] = (
         "thali._data.similarities:Similarities",
         f"{_SHAPES}.similarities:SHAPES",
         ((f"{_COMPARISON}.pairs:ObjectPairs", f"{_COMPARISON}.pairs:GaussianScorer"),),
+        matrix="similarity of the row and column objects",
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="free,similar",
@@ -69,7 +74,7 @@ SPECS: tuple[DataSpec, ...] = (
         TRIPLETS,
         "thali._data.triplets:Triplets",
         f"{_SHAPES}.triplets:SHAPES",
-        ((f"{_COMPARISON}.pairs:PairSetSplitter", f"{_COMPARISON}.choices:TripletScorer"),),
+        ((f"{_COMPARISON}.choices:QuestionSplitter", f"{_COMPARISON}.choices:AnswerScorer"),),
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="common,free,similar",

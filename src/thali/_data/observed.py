@@ -39,6 +39,8 @@ class Observed:
             _WITHOUT_LABELS[key] = globals()[name] = namedtuple(name, list(values), module=__name__)
         self.fields = _WITHOUT_LABELS[key](**values)
 
+    are_choices = False
+
     def __str__(self) -> str:
         return plural(self.n_options, "option")
 
@@ -49,6 +51,10 @@ class Observed:
 
     def warn_if_unusual(self) -> None:
         """Nothing is unusual about data of which thali knows nothing."""
+
+    def _facts(self) -> tuple[()]:
+        """Nothing is known of the user's own data."""
+        return ()
 
     def replace(self, data: Any) -> None:
         """Replace the values in place by others of the same shape, as simulations do."""

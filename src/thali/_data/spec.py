@@ -18,6 +18,8 @@ class DataSpec:
     ways : tuple of (str, str)
         What can be left out of them and how its prediction is scored, the usual way first: "module:Class" of a
         `thali._comparison.splitter.Splitter` and of a `thali._comparison.scorer.Scorer`.
+    matrix : str
+        What a cell of a plain matrix is, where one is taken for such data.
     example : str
         A model of such data, as it is written in Python.
     compared : str
@@ -40,6 +42,7 @@ class DataSpec:
     cls: str
     shapes: str = ""
     ways: tuple[tuple[str, str], ...] = ()
+    matrix: str = ""
     example: str = ""
     compared: str = ""
     compared_by_group: str = ""

@@ -26,9 +26,8 @@ _MIN_PAIRS = 3  # that sum to 100 before it is worth a word
 def tie_sentence(label: str) -> str:
     """What to do where a label says that there was no winner."""
     return (
-        f"{label!r} seems to mean that neither option was chosen; put the two options and the outcome into columns"
-        " such as"
-        " 'left', 'right' and 'chosen', or count ties in a column 'ties' (if this is an option, rename the option)."
+        f"{label!r} seems to mean that neither option was chosen. Put the two options and the outcome into columns"
+        " such as 'left', 'right' and 'chosen', or count ties in a column 'ties'; if it really is an option, rename it."
     )
 
 
@@ -44,7 +43,7 @@ def refuse_ties(labels: Sequence[str], winner: np.ndarray, loser: np.ndarray, co
             won, lost = counts[winner == k].sum(), counts[loser == k].sum()
             if bool(won) != bool(lost):
                 won, lost = (plural(short_number(float(times)), "time") for times in (won, lost))
-                raise DataError(f"{tie_sentence(label)} This label is chosen {won} and rejected {lost}.")
+                raise DataError(f"{tie_sentence(label)} {label!r} was chosen {won} and rejected {lost}.")
 
 
 def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
@@ -65,8 +64,8 @@ def refuse_totals(labels: Sequence[str], counts: np.ndarray) -> None:
         total = others[k].sum()
         if total and (n > 3 or np.isclose(counts[k, k], total, rtol=_ROUNDING)):
             raise DataError(
-                f"Row and column {labels[k]!r} contain the sums of the other rows and columns, not an option; remove"
-                " both."
+                f"Row and column {labels[k]!r} contain the sums of the other rows and columns instead of an option;"
+                " remove both."
             )
 
 
@@ -137,7 +136,7 @@ def totals_for_options(labels: Sequence[str]) -> str | None:
     called = [label for label in labels if plain(label) in _TOTALS]
     if not called:
         return None
-    return f"{shorten(called)}: treated as an option; if this is the sum or mean of other options, remove its rows."
+    return f"Treated as an option: {shorten(called)}. If this is the sum or mean of other options, remove its rows."
 
 
 def unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[str | Message]:

@@ -44,9 +44,9 @@ class DesignCheck(Printed):
     Attributes
     ----------
     table : pandas.DataFrame
-        One row a coefficient, as `MultinomialLogit` has them: `utility` (expected), `se` (expected standard error with
-        so many respondents; infinite where the design cannot tell the coefficient from others) and `respondents`, how
-        many are needed for the standard error that was asked for.
+        One row a coefficient, as `MultinomialLogit` has them: `utility` (expected), `std_error` (expected standard
+        error with so many respondents; infinite where the design cannot tell the coefficient from others) and
+        `respondents`, how many are needed for the standard error that was asked for.
     balance : pandas.DataFrame
         One row a level: `times` shown, its `share` of the products, and the `least` and `most` times in a version.
     overlap : pandas.DataFrame
@@ -141,7 +141,7 @@ def check(
     >>> design = th.designs.choice({"brand": ["A", "B"], "price": [9, 12]}, 8, 2, random_seed=1)
     >>> checked = check(design, prior={"price": -0.2}, respondents=50)
     >>> checked.table.round(3).to_dict("index")["price[12]"]
-    {'utility': -0.6, 'se': 0.105, 'respondents': 55}
+    {'utility': -0.6, 'std_error': 0.105, 'respondents': 55}
     >>> round(checked.d_efficiency, 3)
     1.0
     """
@@ -327,14 +327,14 @@ def _coefficients(
     same = len(expected) == len(index)
     frame = {
         "utility": expected if same else np.nan,
-        "se": np.sqrt(variances / number),
+        "std_error": np.sqrt(variances / number),
         "respondents": pd.Series(needed, index).astype("Int64") if np.isfinite(needed).all() else needed,
     }
     return pd.DataFrame(frame, index)
 
 
 def _note(table: "pandas.DataFrame", number: int, target: float) -> str:
-    lost = [str(name) for name in table.index[~np.isfinite(table["se"].to_numpy(float))]]
+    lost = [str(name) for name in table.index[~np.isfinite(table["std_error"].to_numpy(float))]]
     if lost:
         return f"The design does not identify {', '.join(lost)}; add tasks or versions."
     most = max(table["respondents"].tolist())

@@ -79,10 +79,10 @@ def power(
     -------
     pandas.DataFrame
         Index coefficient; `utility`, expected, against the first level; `estimate`, the mean over studies; `sd` of the
-        estimates, and the mean `se` that the model gives; `power`, the part of studies that tell it from 0 with its
-        sign, or, of a utility of 0, from 0 at all (which 5 % should). Studies without standard errors tell nothing and
-        are left out of `se`; `attrs["degenerate"]` is their number. Of pairs and sets: index people, columns `first`,
-        `first 2`, `first 3`, the parts of studies that tell these apart.
+        estimates, and the mean `std_error` that the model gives; `power`, the part of studies that tell it from 0 with
+        its sign, or, of a utility of 0, from 0 at all (which 5 % should). Studies without standard errors tell nothing
+        and are left out of `std_error`; `attrs["degenerate"]` is their number. Of pairs and sets: index people, columns
+        `first`, `first 2`, `first 3`, the parts of studies that tell these apart.
 
     Raises
     ------
@@ -141,8 +141,9 @@ def power(
     told = np.abs(estimates) > _critical(number, spread) * errors
     right = np.where(beta == 0.0, told, told & (np.sign(estimates) == np.sign(beta)))
     columns = {"utility": beta, "estimate": estimates.mean(axis=0), "sd": estimates.std(axis=0, ddof=1)}
+    error = errors[has_errors].mean(axis=0) if has_errors.any() else np.nan
     table = pd.DataFrame(
-        columns | {"se": errors[has_errors].mean(axis=0) if has_errors.any() else np.nan, "power": right.mean(axis=0)},
+        columns | {"std_error": error, "power": right.mean(axis=0)},
         pd.Index(coding.names, name="coefficient"),
     )
     table.attrs.update(respondents=number, simulations=studies, degenerate=int((~has_errors).sum()))

@@ -126,7 +126,7 @@ def sets(
         )
     if tasks * versions * (size - 1) < len(labels) - 1:
         raise ArgumentError(
-            f"{plural(tasks * versions, 'set')} of {size} cannot connect {len(labels)} options", _MORE_SETS
+            f"{plural(tasks * versions, 'set')} of {size} options cannot connect all {len(labels)} options", _MORE_SETS
         )
     rng = streams(random_seed, 1)[0]
     found = (

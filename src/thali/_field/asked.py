@@ -167,7 +167,7 @@ def _in_workbook(path: Path) -> "Options | pandas.DataFrame":
     with in_file(path.name):
         sheets = excel_sheets(path.read_bytes())
         if "design" not in sheets:
-            raise DataError(f"A design workbook needs a sheet 'design'; this one has {shorten(list(sheets))}.")
+            raise DataError(f"A design workbook needs a sheet 'design'; this workbook has {shorten(list(sheets))}.")
         return _in_table(text_table(sheets["design"], path.name).frame, path.parent)
 
 
@@ -322,7 +322,9 @@ def _of_products(frame: "pandas.DataFrame", kind: str | None) -> QuestionnaireCo
         firsts.append(part.index[0])
     sizes = {len(task.shown) for task in tasks}
     if len(sizes) > 1:
-        raise DataError(f"All tasks of a design must have the same number of products; these have {sorted(sizes)}.")
+        raise DataError(
+            f"All tasks of a design must have the same number of products; these tasks have {sorted(sizes)}."
+        )
     return QuestionnaireContent(CHOICE, (), {}, _by_version(frame.loc[firsts], tasks), tuple(attributes))
 
 

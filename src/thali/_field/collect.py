@@ -292,8 +292,8 @@ def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet]
         senders.setdefault((sheet.seed, sheet.started), []).append(sheet.person)
     if copies := [name for names in senders.values() if len(names) > 1 for name in names]:
         notes.append(
-            f"{_people(len(copies))} have the same seed and start time as others, which suggests copies under another"
-            f" name: {shorten(copies, _SHOWN)}."
+            f"{_people(len(copies))} have the same seed and start time as other respondents, which suggests copied"
+            f" answers under another name: {shorten(copies, _SHOWN)}."
         )
     for is_whole, which in ((True, "first complete questionnaire"), (False, "questionnaire with most answers")):
         people = [each.person for each in kept if len(of_person[each.person]) > 1 and each.is_whole == is_whole]

@@ -11,8 +11,7 @@ import numpy as np
 
 from thali._inference.files import write_together
 from thali._inference.seeds import streams
-from thali._labels import is_number
-from thali._model.wording import listed
+from thali._labels import is_number, listed
 from thali.errors import Argument, ArgumentError, DataError
 
 from .asked import CHOICE, PAIRS, RANKING, RATINGS

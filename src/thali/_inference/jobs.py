@@ -49,7 +49,7 @@ class _OtherFolder(Fact):
     def render(self, words: Words) -> str:
         """The advice in those words."""
         may_overwrite = words.has("overwrite") and not words.is_python()
-        return f"choose another folder, or {'give --overwrite' if may_overwrite else 'delete this one'}"
+        return f"choose another folder, or {'give --overwrite' if may_overwrite else 'delete this folder'}"
 
 
 OTHER_FOLDER = _OtherFolder()

@@ -48,7 +48,7 @@ class Outlook:
 
 def says(what: str, *quicker: Any) -> Callable[[float], None]:
     """What warns of the seconds that `what` takes, and of what is quicker."""
-    return lambda seconds: warn(LongRunWarning(f"{what} takes about {about(seconds)}. Faster: ", *quicker, "."))
+    return lambda seconds: warn(LongRunWarning(f"{what} takes about {about(seconds)}. Faster options: ", *quicker, "."))
 
 
 class Progress:

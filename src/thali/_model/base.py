@@ -229,6 +229,11 @@ class Model:
         """The data that the model was fitted to, or what is kept of them; None where nothing is."""
         return self._engine.data_of_fit(self)
 
+    def _facts_of_fit(self) -> Facts:
+        """Names and values that describe the data of the fit; () where they are not known."""
+        data = self._data_of_fit()
+        return () if data is None else data._facts()
+
     def _market_draws(self) -> "MarketDraws | None":
         """The choices of people in any market, draw by draw; None of a model that is of no choice experiment."""
         return None

@@ -15,69 +15,16 @@ Under the rule "reversed" it is one choice, of the pair that differs most (maxim
     P(b, w \mid S) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j} + \frac{\varepsilon}{m (m - 1)}
 """
 
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 import numpy as np
 
-from thali._data.answers import answers_given, first_answers
+from thali._data.answers import first_answers, ordered_pairs
 from thali._posterior.view import Posterior
 
-if TYPE_CHECKING:
-    from thali._data.choices import Choices
-
 RANKING, REVERSED = "ranking", "reversed"
-NAMED = ("best", "worst")
 RULES = (RANKING, REVERSED)
 LARGEST = 6  # members of a set under the rule "ranking"
 BLOCK = 2**14  # draws times sets at once, of each of which there are all subsets
 MIN_SHARE = 1e-100  # share of the largest weight of a set that stands for a weight of 0 in quotients
-
-
-class PossibleAnswers(NamedTuple):
-    """All possible answers to every set, set after set: with the first member as the best, with the second, and so on.
-
-    Places are those of `Choices.members`.
-    """
-
-    start: np.ndarray  # (sets + 1,) where those of each set begin
-    best: np.ndarray  # (answers,) places
-    worst: np.ndarray  # (answers,)
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Answers to each set."""
-        return np.diff(self.start)
-
-
-def ordered_pairs(size: int) -> tuple[np.ndarray, np.ndarray]:
-    """Best and worst of the answers to a set of that size."""
-    best, worst = (~np.eye(size, dtype=bool)).nonzero()
-    return best, worst
-
-
-def possible_answers(start: np.ndarray) -> PossibleAnswers:
-    """The answers to sets whose members begin at these places."""
-    sizes, first = np.diff(start), first_answers(start)
-    best, worst = np.empty((2, first[-1]), np.int64)
-    for m in np.unique(sizes).tolist():
-        sets = np.flatnonzero(sizes == m)[:, None]
-        at = first[sets] + np.arange(m * (m - 1))
-        best[at], worst[at] = (start[sets] + each for each in ordered_pairs(m))
-    return PossibleAnswers(first, best, worst)
-
-
-def by_option(answers: PossibleAnswers, members: np.ndarray, n_options: int) -> Any:
-    """A sparse matrix (answers, options twice) that sums answers to those of each as the best, then as the worst."""
-    from scipy.sparse import csr_array
-
-    rows = np.tile(np.arange(len(answers.best)), 2)
-    columns = np.concatenate([members[answers.best], n_options + members[answers.worst]])
-    return csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(answers.best), 2 * n_options))
-
-
-def answer_counts(data: "Choices") -> np.ndarray:
-    """How often each possible answer was given."""
-    return np.bincount(answers_given(data), data.times, first_answers(data.start)[-1])
 
 
 def answer_probabilities(
@@ -134,14 +81,6 @@ def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:
     own = above_zero(own)
     odds = own[..., best] / own[..., worst]
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))
-
-
-def log_coefficients_of_answers(counts: np.ndarray, answers: PossibleAnswers) -> np.ndarray:
-    """The logarithm of the multinomial coefficient of each set."""
-    from scipy.special import gammaln
-
-    first = answers.start[:-1]
-    return gammaln(np.add.reduceat(counts, first) + 1.0) - np.add.reduceat(gammaln(counts + 1.0), first)
 
 
 def rule_of(posterior: Posterior) -> str:

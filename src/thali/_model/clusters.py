@@ -11,11 +11,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._data.answers import answers_given
-from thali._data.choices import Choices
-from thali._data.similarities import Similarities
-from thali._data.triplets import Triplets
-
 BLOCK = 2**21  # entries of an array
 
 
@@ -86,44 +81,23 @@ def design_effect(
 
 def clusters_of(data: Any, ties: bool) -> Clusters | None:
     """The answers of the people of the data; None where fewer than two people are known."""
-    if isinstance(data, Choices):
-        if not data.respondents or (data.respondent < 0).any():
-            return None
-        column = data.choice if data.worst is None else answers_given(data)
-        who, times, width = data.respondent, data.times, _outcomes(data)
-    elif isinstance(data, Triplets):
-        if (chosen := data.answers) is None:
-            return None
-        column, who, times, width = chosen.place, chosen.respondent, chosen.times, len(data.counts)
-    elif isinstance(data, Similarities):
+    asked = data.questions(ties)
+    if asked is None:  # similarities, which are measured: every judgement is an outcome
         if (judged := data.answers) is None:
             return None
-        who, width = judged.respondent, len(judged.values)  # every judgement is an outcome
+        who, width = judged.respondent, len(judged.values)
         column, times = np.arange(width), np.ones(width)
     else:
-        cells = data.cells
-        answers = cells.answers
-        if answers is None:
+        if asked.given is None:
             return None
-        per = 3 if ties else 2
-        first = per * answers.pair.astype(np.int64)
-        sides = [(first, answers.wins), (first + per - 1, answers.losses)] + [(first + 1, answers.tied)] * ties
-        column = np.concatenate([place for place, _ in sides])
-        times = np.concatenate([count for _, count in sides])
-        who, width = np.tile(answers.respondent, len(sides)), per * len(cells.pair)
-    kept = times > 0
-    names, row = np.unique(who[kept], return_inverse=True)
+        _, who, column, times = asked.given
+        width = len(asked.counts)
+    names, row = np.unique(who, return_inverse=True)
     if len(names) < 2:
         return None
     from scipy.sparse import csr_array  # slow to load, and most data do not tell people apart
 
-    return Clusters(csr_array((times[kept].astype(float), (row, column[kept])), shape=(len(names), width)))
-
-
-def _outcomes(data: Choices) -> int:
-    """How many different answers there are to the sets."""
-    sizes = data.sizes
-    return int(sizes.sum() if data.worst is None else (sizes * (sizes - 1)).sum())
+    return Clusters(csr_array((times.astype(float), (row, column)), shape=(len(names), width)))
 
 
 def orthonormal_basis(columns: np.ndarray) -> np.ndarray:

@@ -9,7 +9,7 @@ from thali._posterior.interval import INTERVAL, interval_columns
 if TYPE_CHECKING:
     import pandas
 
-MONTE_CARLO = "monte_carlo"  # in attrs: whether errors that are called se are those of draws, rather than of data
+MONTE_CARLO = "monte_carlo"  # in attrs: whether errors called std_error are those of draws, rather than of data
 _OF_DRAWS, _OF_DATA = "MC error", "std. error"
 _ERRORS = {"_mcse": _OF_DRAWS, "_se": _OF_DATA}
 _PLAIN = (str, int, float, tuple, list, dict)  # attrs that stay; tables among them belong to other findings
@@ -43,7 +43,7 @@ COLUMNS = {
     "ess_tail": Column("ess_tail", "draws"),
     "r_hat": Column("r_hat"),
     "weight": Column(unit="weight"),
-    "share": Column(unit="share", error="se"),
+    "share": Column(unit="share", error="std_error"),
     "rank": Column(unit="rank, 1 the best"),
     "p_1": Column("P(best)", PROBABILITY),
     "above_0": Column("P(> 0)", PROBABILITY),
@@ -55,14 +55,13 @@ COLUMNS = {
     "utility": Column(unit="utility", error="std_error"),
     "estimate": Column(error="std_error"),
     "std_error": Column(_OF_DATA),
-    "effect": Column("preferred", PROBABILITY, "se"),
-    "importance": Column(unit="share", error="se"),
+    "effect": Column("preferred", PROBABILITY, "std_error"),
+    "importance": Column(unit="share", error="std_error"),
     "range_share": Column("share of range", "share", "range_share_se"),
     "wtp": Column("amount", "units of the price", "wtp_se"),
     "respondents_sd": Column("sd of respondents"),
     "zero_centred": Column("zero-centred", "mean range 100", decimals=1),
     "zero_centred_sd": Column("its sd", decimals=1),
-    "se": Column(_OF_DATA),
     "more_votes": Column(decimals=0),
     "more": Column(unit="units of the covariate"),
     "odds_low": Column(unit="factor of the odds"),
@@ -89,13 +88,12 @@ COLUMNS = {
     "log_score": Column(unit="nats", error="log_score_se"),
     "log_loss": Column(unit="nats", error="log_loss_se"),
     "hit_rate": Column("hits", "share", "hit_rate_se"),
-    "accuracy": Column("right", "share", "accuracy_se"),
+    "accuracy": Column("accuracy", "share", "accuracy_se"),
     "brier": Column("Brier"),
     "squared_error": Column("sq. error"),
     "difference": Column("to best", "as the score", "difference_se"),
     "together": Column(unit="nats per choice", error="together_se"),
-    "log_evidence": Column(unit="nats", error="standard_error"),
-    "standard_error": Column(_OF_DRAWS, "nats"),
+    "log_evidence": Column(unit="nats", error="std_error"),
     "log_bayes_factor": Column("log BF of best", "nats", "log_bayes_factor_se"),
     **dict.fromkeys(("log_bayes_factor_se", "p_value_se"), Column(_OF_DRAWS)),
 }

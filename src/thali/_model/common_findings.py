@@ -5,12 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.experiments import ChoiceExperiment
-from thali._data.experiments.design import ExperimentDesign
 from thali._posterior.convergence import r_hat_in_words
 from thali._posterior.interval import interval_name
 
-from .data_facts import described, levels_shown
 from .finding import DATA, METHODS, ON_SCREEN, READ, SHOWN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from .references import Cite
 from .registry import spec_of
@@ -24,7 +21,6 @@ if TYPE_CHECKING:
 MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misfit
 SENTENCES = {
     "facts": "Data summary",
-    "levels": "How often each level was shown, and how often it was chosen when shown",
     "data": "The model was fitted to {data}.",
     "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
     " error of the mean, ess the effective sample size, and r_hat is close to 1 if the chains agree.",
@@ -59,19 +55,10 @@ def data(model: Any, settings: AnswerSettings) -> Finding:
     """What the model was fitted to."""
     import pandas as pd
 
-    facts = described(model)
+    facts = model._facts_of_fit()
     table = pd.DataFrame(facts, columns=["fact", "value"]).set_index("fact") if facts else None
     sentence = phrase(SENTENCES, "data", data=model.fitted_to_)
     return Finding(sentence, title=SENTENCES["facts"], table=table)
-
-
-@finding("levels", "Levels shown", SHOWN, chapter=DATA)
-def levels(model: Any, settings: AnswerSettings) -> Finding | None:
-    """How often each level was shown, and chosen."""
-    source = model._data_of_fit()
-    if not isinstance(source, ChoiceExperiment | ExperimentDesign):
-        return None
-    return Finding(title=SENTENCES["levels"], table=levels_shown(source))
 
 
 @finding("summary", "Parameter estimates and convergence", chapter=STATISTICS)

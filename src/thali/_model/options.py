@@ -74,9 +74,9 @@ ALPHA = Option(
 )
 TEMPERING = Option(
     "tempering",
-    "Replicas at several temperatures, which help chains move between sets of features. auto: on for similarities, and"
-    " for learned aspects with --no-unique; off; N: initial number of temperatures, adapted during warm-up; or the"
-    " temperatures.",
+    "Replicas at several temperatures, which help chains move between sets of features. auto: used for similarities,"
+    " and for learned aspects with --no-unique; off: not used; N: initial number of temperatures, adapted during"
+    " warm-up; or a list of temperatures.",
     NUMBERS,
     default="auto",
     metavar="auto|off|N|1,T,...",
@@ -84,11 +84,11 @@ TEMPERING = Option(
 )
 SIMILAR = Option(
     "similar",
-    "Merge features of different draws if the Jaccard index of the options (or objects) that have them is at least this"
+    "Merge features of different draws if the Jaccard index of their sets of options (or objects) is at least this"
     " value, such as 0.8. Useful with more than about 30 options or objects.",
     float,
     REPORT,
-    default="only if the same options have them; 0.8 for similarities and triplets of more than 30 objects",
+    default="only identical sets are merged; 0.8 for similarities and triplets of more than 30 objects",
     check=partial(between, meaning="the Jaccard index"),
 )
 TREE = Option(
@@ -101,24 +101,25 @@ TREE = Option(
 )
 LEAF_LENGTH = Option(
     "leaf_length",
-    "Length of the edges to the options in a tree of groups, in (0, 1]. Near 0 a group shares almost all aspects; at 1"
-    " groups have no effect.",
+    "Length of the edges to the options in a tree of groups, in (0, 1]. Near 0 the options of a group share almost"
+    " all aspects; at 1 groups have no effect.",
     float,
     FEATURES,
     default="0.1",
 )
 GROUP = Option(
     "group",
-    "Column with groups of respondents (or with the respondent). All groups have the same aspects or features, but"
-    " different weights.",
+    "Column that contains the group of each respondent, or the respondent. All groups share the same aspects or"
+    " features, with different weights.",
     to=DATA,
     default="none",
     metavar="COLUMN",
 )
 PEOPLE = Option(
     "people",
-    "How respondents differ. independent: not at all, all answers are independent; adjusted: the same, but intervals"
-    " generalise to new respondents; individuals: each respondent has weights that vary around common weights"
+    "How respondents differ. independent: not at all (all answers are independent); adjusted: independent, but with"
+    " intervals that generalise to new respondents; individuals: each respondent has weights that vary around common"
+    " weights"
     " (individuals:each: some weights vary more than others); classes:K (choices only): K latent classes"
     " (classes:K:similar: the weights of classes vary around common weights); groups:similar or groups:common (with"
     " --group): groups have similar or the same weights.",
@@ -142,7 +143,7 @@ PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
 )
 SIGNS = Option(
     "signs",
-    "Attributes of which all respondents prefer higher, or lower, values.",
+    "Attributes for which all respondents prefer higher (or lower) values.",
     PAIRS,
     default="any",
     metavar="NAME=increasing|decreasing ...",
@@ -192,7 +193,8 @@ LINEAR = Option(
 )
 SEGMENTS = Option(
     "segments",
-    "Number of segments of respondents by preference, or several such as 2-6 to select the most stable number.",
+    "Number of segments into which respondents are grouped by preference, or several numbers such as 2-6, of which"
+    " the most stable is selected.",
     COUNTS,
     REPORT,
     default="no segments are printed; a report uses the most stable number",
@@ -266,8 +268,8 @@ AWAY = _column(roles.AWAY)
 RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
-    "What a value means in the column --chosen or --result, or in columns of pairs. Repeat the option for several"
-    " values; other values are recognised.",
+    "Meaning of a value in the column given by --chosen or --result, or in columns of pairs. Repeat the option for"
+    " several values; other words are recognised automatically.",
     PAIRS,
     DATA,
     default="recognised",
@@ -288,8 +290,8 @@ WORST = _column(roles.WORST, "best-worst choices")
 COVARIATES = Option(
     "covariates",
     "Column that describes a comparison, such as a difference in length (first option minus second) or the judge."
-    " From the columns length_a and length_b, --covariate length computes their difference; order: which option"
-    " was shown first or played at home. Repeat the option for several columns.",
+    " With columns length_a and length_b, --covariate length uses their difference; --covariate order uses which"
+    " option was shown first or played at home. Repeat the option for several columns.",
     EACH,
     DATA,
     typed="covariate",
@@ -298,7 +300,8 @@ COVARIATES = Option(
 )
 OPTION_COVARIATES = Option(
     "option_covariates",
-    "Table of options, with labels in the first column and covariates of the worths in the other columns; requires"
+    "Table of options, with labels in the first column and covariates that predict the worths in the other columns;"
+    " requires"
     " --aspects unique.",
     Path,
     DATA,
@@ -346,9 +349,9 @@ TIES = Option(
 )
 BEST_WORST = Option(
     "best_worst",
-    "Model of best-worst choices. ranking: the best of all options is chosen, then the best of the rest, and so on (up"
-    " to six options); reversed: the best-worst pair with the largest difference is chosen (MaxDiff). With more than"
-    " three options, both require --aspects unique.",
+    "Model of best-worst choices. ranking: best and worst are the first and last of a ranking (up to six options);"
+    " reversed: the pair with the largest difference is chosen (MaxDiff). With more than three options, both require"
+    " --aspects unique.",
     default="ranking",
     words={"ranking": "ranking", "reversed": "reversed"},
 )
@@ -369,8 +372,8 @@ CODES = Option(
 )
 DESIGN = Option(
     "design",
-    "Design with which the data were collected: one row per alternative, task and version. The data then have one row"
-    " per respondent and task, or one row per respondent and one column per task.",
+    "Table of the design that was used to collect the data, with one row per alternative, task and version. The data"
+    " then have one row per respondent and task, or one row per respondent with one column per task.",
     Path,
     DATA,
     metavar="FILE",
@@ -384,7 +387,8 @@ EXPERIMENT = (
     *COLUMNS,
     Option(
         "alternatives",
-        "Alternatives in a table with one row per task, as its column names call them. If choices are coded as numbers,"
+        "For a table with one row per task: the alternatives, as they are called in the column names. If choices are"
+        " coded as numbers,"
         " list the alternatives in the order of these numbers.",
         NAMES,
         DATA,
@@ -409,8 +413,8 @@ EXPERIMENT = (
     ),
     Option(
         "none",
-        "The no-choice option: its label among the alternatives; or a column that is 1 in its rows and 0 elsewhere; or"
-        " a column and the value that marks its rows.",
+        "The no-choice option, given as its label among the alternatives, as a column that is 1 in its rows and 0"
+        " elsewhere, or as a column and the value that marks its rows.",
         CELL,
         DATA,
         default="none",
@@ -418,8 +422,8 @@ EXPERIMENT = (
     ),
     Option(
         "bought",
-        "Column with the second answer of each task, 1 or 0: whether the chosen product would be bought (dual-response"
-        " none). Not buying is then an alternative.",
+        "Column with the second answer of each task (dual-response none): 1 if the chosen product would be bought,"
+        " else 0. Not buying is then an alternative.",
         to=DATA,
         default="none",
         metavar="COLUMN",
@@ -434,7 +438,7 @@ EXPERIMENT = (
 )
 KNOTS = Option(
     "knots",
-    "Numeric attributes whose slope changes at K places, or at A, B, ...",
+    "Numeric attributes whose slope changes at K points, or at the values A, B, ...",
     CUTS,
     metavar="NAME=K|NAME=A,B,...",
 )
@@ -516,8 +520,8 @@ MARKET_RULES = (
     ),
     Option(
         "actual",
-        "With --market: table of products and their current shares, to which the predicted shares before any change are"
-        " calibrated.",
+        "With --market: table of products and their current shares. Predictions are calibrated to reproduce these"
+        " shares before any change.",
         Path,
         REPORT,
         metavar="FILE",

@@ -23,13 +23,24 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from .clusters import Clusters
+
 BLOCK = 2**21  # entries of an array
 LIGHT = 0.1037  # leverage up to which three terms of a series give z to four digits; that of no equal shares
 MANY = 200  # respondents from which on covariances between their scores are negligible
 ALONE = 1e-8  # 1 - leverage of a direction of which one respondent has all information
 TINY = 1e-10  # leverage of a direction that changes nothing
 LEAST = 1e-6  # share of the Hessian below which the answers have no information
+NO_INFORMATION = 1e-9  # share of the largest eigenvalue below which a direction has none
 UNLIKELY = 0.01  # probability of so small a variance if answers are independent
+
+
+class LogWeightDerivatives(NamedTuple):
+    """First and second derivatives by the logarithms of the weights, and by the coefficients that follow them."""
+
+    gradient: np.ndarray
+    hessian: np.ndarray
+    information: np.ndarray  # expected, its diagonal alone
 
 
 class ScoredProblem(Protocol):
@@ -212,3 +223,9 @@ def expected_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
     outcomes, question = np.arange(len(p)), np.repeat(np.arange(len(sizes)), sizes)
     asked = tally @ csr_array((np.ones(len(p)), (outcomes, question)), shape=(len(p), len(sizes)))
     return asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
+
+
+def scores_at(pose: ScoredProblem, clusters: Clusters, weights: np.ndarray, beta: np.ndarray) -> ScoreVariance:
+    """Return the variance of respondents' scores at a point, in coordinates in which the information is 1."""
+    root = inverse_root(-pose.slopes(weights, beta).hessian, NO_INFORMATION)
+    return RespondentScores(pose, clusters.tally, weights, beta, root).variance()

@@ -94,7 +94,7 @@ class RunByChains(Sampled):
         self._require_fitted()
         self._engine.refuse_to_go_on()
         if "_state_" not in vars(self):
-            raise ArgumentError("continue_fit requires a fit that draws from the posterior; this one has no draws.")
+            raise ArgumentError("continue_fit requires a fit with posterior draws; this fit has none.")
         run = checked_run(whole("draws", draws, 1), 0, 1, None, cores, None, progressbar, None, max_time)
         refuse_changed(self)
 

@@ -307,7 +307,7 @@ class _Work:
         else:
             until, fewer = "", f"fewer {sampling.unit}"
         quicker = (sampling.quicker, ", or ", fewer) if sampling.quicker else (fewer,)
-        warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Faster: ", *quicker, "."))
+        warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Faster options: ", *quicker, "."))
 
     def _watch(self, chains: Sequence[Chain], progress: Progress, target: int) -> Watch:
         place: dict[str, int] = {"draws": target, "tempered": self.tempered}

@@ -357,7 +357,7 @@ def _decoded_list(value: dict[Any, Any], arrays: dict[str, np.ndarray]) -> Any:
     dtype = _dtype(value)
     lengths = [len(each) for each in np.array(value["list"], dtype=object).flat] if dtype.kind == "U" else []
     if len(lengths) * max(lengths, default=0) > max(_MAX_TEXT, 100 * sum(lengths)):
-        raise DataError("The file contains a text too long to load into memory with the rest; it may be damaged.")
+        raise DataError("The file contains a string that is too long to load into memory; the file may be damaged.")
     return np.array(value["list"], dtype=dtype)
 
 

@@ -5,13 +5,13 @@ from functools import partial
 from typing import Any
 
 from thali._digits import number, percent
-from thali._labels import plural
+from thali._labels import listed, plural
 from thali._people.segments import Segments
 
 from .finding import BRIEF, FULL, ON_SCREEN, SHOWN, Brief, Finding, Maker, Picture, Text
 from .references import Cite
 from .settings import AnswerSettings
-from .wording import listed, phrase
+from .wording import phrase
 
 _MIN_PEOPLE = 3  # people that make segments
 _CLEAR = 0.5  # stability from which on people are counted by segments

@@ -1,6 +1,6 @@
 """Sentences about answers: numbers and names in them, and templates that facts fill."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from string import Formatter
 from typing import Any
 
@@ -9,13 +9,6 @@ import numpy as np
 from thali._digits import number
 from thali._posterior.interval import interval_name, tails_of
 from thali.errors import Fact, Message
-
-
-def listed(names: Iterable[Any], most: int = 6) -> str:
-    """Names in a sentence."""
-    names = [str(name) for name in names]
-    shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1:,} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
 
 
 def estimate(draws: np.ndarray, ci: float) -> str:

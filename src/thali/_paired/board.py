@@ -222,7 +222,11 @@ class Leaderboard(Printed):
         (0.0, True)
         """
         if self.of_more_votes is None:
-            raise DataError("more_votes applies to the leaderboard of all comparisons, not of a subset; use that one.")
+            raise DataError(
+                "more_votes applies only to the leaderboard of all comparisons; call it on that leaderboard, not on"
+                " one of"
+                " a subset."
+            )
         return self.of_more_votes.copy()
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":

@@ -49,7 +49,7 @@ def counting_ties(data: Judgements, ties: str) -> Judgements:
 def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
     """All of both; comparisons of two are choices from sets where either has those, and ties count there as asked."""
     if bool(old.respondents) != bool(new.respondents):
-        which = "further answers do" if old.respondents else "answers before do"
+        which = "new answers do" if old.respondents else "earlier answers do"
         warn(
             DataWarning(
                 f"The {which} not identify users, so users are ignored in all votes; name the column with ",
@@ -168,8 +168,8 @@ def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparis
     for number, one in enumerate(several):
         if one.labels != several[0].labels:
             raise DataError(
-                f"The {what} must have the same options in the same order; number 1 has {shorten(several[0].labels)},"
-                f" but number {number + 1} has {shorten(one.labels)}; align them with subset(labels)."
+                f"The {what} must have the same options in the same order. Number 1 has {shorten(several[0].labels)},"
+                f" but number {number + 1} has {shorten(one.labels)}; align the options with subset(labels)."
             )
     return several
 
@@ -204,7 +204,7 @@ def whole(data: PairedComparisons, what: str) -> None:
     total = data.wins + data.losses
     if not all(np.array_equal(array, np.floor(array)) for array in (data.wins, total)):
         raise DataError(
-            f"{what} requires integer counts, but the counts of {plural(data.n_pairs, 'pair')} include fractional ones;"
+            f"{what} requires integer counts, but the counts of {plural(data.n_pairs, 'pair')} include fractions;"
             " round the counts or use another test."
         )
 

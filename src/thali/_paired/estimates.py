@@ -13,7 +13,7 @@ from thali._inference.seeds import streams
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST
 from thali._model.clusters import clusters_of
-from thali._model.design_effect import choose_dependence, effect_of
+from thali._model.dependence import choose_dependence, effect_of
 from thali._people.populations import ADJUSTED, INDEPENDENT
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import POWER, SCORES, Dependence

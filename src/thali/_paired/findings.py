@@ -7,9 +7,9 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._digits import percent, probability
+from thali._labels import listed as in_words
 from thali._labels import plural, short_number
 from thali._model.finding import FULL, ON_SCREEN, Brief, Finding, Findings, Picture, finding
-from thali._model.wording import listed as in_words
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
@@ -128,8 +128,8 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
             sentence += f" {_more(meant, even, sure_of_it, table.index[-1])}."
             brief = sentence if way == "as_so_far" else brief
     note = (
-        "Separated: for each pair, one option ranks higher with probability ≥ 0.95. Based on posterior simulation with "
-        "a normal approximation; options of nearly equal strength may never separate."
+        "Options are separated if, in each pair, one ranks higher with probability ≥ 0.95. The forecast uses"
+        " posterior simulation with a normal approximation; options of nearly equal strength may never separate."
     )
     return Finding(
         sentence,
@@ -240,8 +240,7 @@ def covariates(board: Leaderboard, settings: None) -> Finding | None:
         option, row = moved.idxmax(), board.table.loc[moved.idxmax()]
         sentence += (
             f" Without controlling for {'this covariate' if len(names) == 1 else 'these covariates'}, {option} would"
-            " rank "
-            f"{row['rank_without']:.0f}, not {row['rank']:.0f}."
+            f" rank {row['rank_without']:.0f} instead of {row['rank']:.0f}."
         )
     return Finding(sentence, title="Covariate effects", table=table, brief=Brief("Covariates"))
 

@@ -14,8 +14,7 @@ from thali._data.pairs import PairedComparisons
 from thali._digits import p_in_words
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
-from thali._labels import plural
-from thali._model.wording import listed
+from thali._labels import listed, plural
 from thali._printed import Printed
 from thali.errors import DataError
 

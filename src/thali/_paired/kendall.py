@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import one_of
+from thali._data.pairs import PairedComparisons
 from thali._printed import Printed
 from thali.errors import DataError
 
@@ -52,7 +53,8 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     Raises
     ------
     DataError
-        If no pair was judged twice, counts are fractional, or there are too many judges for the exact test.
+        If no pair was judged twice, a judge compared a pair more than once, counts are fractional, or there are too
+        many judges for the exact test.
 
     References
     ----------
@@ -69,6 +71,7 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
     one_of("test", test, ("asymptotic", "exact"))
     data = as_pairs(data)
     whole(data, "Kendall's u")
+    _check_judges(data)
     judges = data.wins + data.losses
     agreeing = float(np.sum(_pairs(data.wins) + _pairs(data.losses)))
     possible = float(_pairs(judges).sum())
@@ -95,6 +98,23 @@ def agreement(data: Any, test: str = "asymptotic", correct: bool = True) -> Agre
         {"u": [u], "u_min": u_min, "statistic": statistic, "df": df, "p_value": p_value}, index=["agreement"]
     )
     return AgreementTest("Agreement between judges (Kendall's u)", table, "", u, u_min, statistic, df, p_value)
+
+
+def _check_judges(data: PairedComparisons) -> None:
+    """Raise where a known judge compared a pair more than once."""
+    given = data.answers
+    if given is None:
+        return
+    times = given.wins + given.losses
+    most = int(times.argmax())
+    if times[most] > 1:
+        judge, pair = given.respondents[given.respondent[most]], given.pair[most]
+        first, second = data.labels[data.first[pair]], data.labels[data.second[pair]]
+        raise DataError(
+            f"Kendall's u requires one judgement of each pair from every judge, but {judge!r} compared {first!r} and"
+            f" {second!r} {times[most]:,.0f} times; keep one of these judgements, or omit the column of respondents to"
+            " count each judgement as another judge's."
+        )
 
 
 def _pairs(count: np.ndarray) -> np.ndarray:

@@ -246,7 +246,7 @@ class Made(NamedTuple):
                 raise ArgumentError(
                     "The leaderboard was made without ",
                     Argument(name),
-                    ", which an update cannot add; make a new one of all votes.",
+                    ", which an update cannot add; make a new leaderboard from all votes.",
                 )
             if name != "covariates" and named != before[name]:
                 raise ArgumentError(
@@ -329,7 +329,7 @@ def _shared(
     if isinstance(whole, Choices):
         raise DataError(
             Argument("pool"),
-            f" requires comparisons of two, but these are {whole.kind}; remove ",
+            f" requires paired comparisons, but these data are {whole.kind}; remove ",
             Argument("pool"),
             ".",
         )

@@ -4,9 +4,10 @@ import inspect
 from typing import Any
 
 from thali._data.choices import Choices
+from thali._described import Facts
+from thali._labels import listed
 from thali._model.common_findings import SENTENCES as COMMON
 from thali._model.common_findings import brief_of_chains, judged
-from thali._model.data_facts import Facts, facts_of
 from thali._model.finding import (
     DATA,
     METHODS,
@@ -22,7 +23,7 @@ from thali._model.finding import (
 )
 from thali._model.references import Cite
 from thali._model.versions import program
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._posterior.dependence import SCORES
 from thali._posterior.interval import interval_name
 
@@ -70,7 +71,7 @@ def data(board: Leaderboard, settings: None) -> Finding:
     read_as = () if counted is None or not counted.read_as else (f"The table was read as {counted.read_as}.",)
     files = () if counted is None or not counted.files else (("Files", listed(counted.files, _NAMED)),)
     parts = (("Parts", listed(board.boards, _NAMED)),) if board.boards else ()
-    table = pd.DataFrame([*files, *facts_of(board.data), *parts], columns=["fact", "value"]).set_index("fact")
+    table = pd.DataFrame([*files, *board.data._facts(), *parts], columns=["fact", "value"]).set_index("fact")
     return Finding(phrase(_SENTENCES, "data", data=board.data), title=COMMON["facts"], table=table, notes=read_as)
 
 

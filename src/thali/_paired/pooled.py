@@ -35,9 +35,11 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str) -> None:
     if method == "maximum-likelihood":
         raise ArgumentError(
             Argument("pool"),
-            " requires a prior on differences between subsets; set ",
+            " requires a prior on the differences between subsets, which this method lacks; set ",
             Setting("method", "laplace"),
-            ", or mcmc.",
+            " or ",
+            Setting("method", "mcmc"),
+            ".",
         )
 
 

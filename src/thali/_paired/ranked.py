@@ -8,8 +8,7 @@ from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._digits import probability
 from thali._inference.numerics.ranks import descending
-from thali._labels import plural
-from thali._model.wording import listed
+from thali._labels import listed, plural
 from thali._posterior.interval import TAILS, interval_name
 from thali._posterior.surely import CERTAIN
 

@@ -132,7 +132,7 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     if not np.array_equal(n, np.floor(n)):
         raise DataError(
             "A parametric bootstrap requires integer counts, but these counts are fractional; round the counts, or"
-            " resample them with `bootstrap`."
+            " resample respondents with `bootstrap`."
         )
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), found.fitted()[::2], size=(samples, len(n)))
     return _refitted(found, wins.astype(float), n - wins, "Parametric bootstrap", ci)

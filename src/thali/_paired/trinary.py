@@ -78,8 +78,8 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
                 rows.append((data.labels[x], data.labels[y], data.labels[z], float(ratio)))
     if not rows:
         raise DataError(
-            "There is nothing to test: no option that beats another option in more than half of their comparisons"
-            " shares an aspect with that option that a third option lacks."
+            "There is nothing to test. The test requires two options that share an aspect which a third option lacks,"
+            " where one of the two is chosen in more than half of their comparisons."
         )
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     ratios = np.array([row[3] for row in rows])

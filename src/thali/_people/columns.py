@@ -179,7 +179,7 @@ def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argume
         raise DataError(
             Argument(argument),
             f": {plural(len(names), 'covariate')} of {plural(people, 'respondent')} are collinear, so their effects"
-            " are not identified; remove one covariate.",
+            " cannot be separated; remove one covariate.",
         )
     standard = np.column_stack([np.ones(people), standard])
     return RespondentCovariates(tuple(names), standard, sd, matrix.mean(axis=0), tuple(first), tuple(columns))

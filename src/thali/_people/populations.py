@@ -202,9 +202,9 @@ def check_people(people: Any, known: tuple[Any, ...] = (Individuals, LatentClass
         )
     if isinstance(data, Mapping) and not isinstance(people, Groups | Individuals):
         raise DataError(
-            f"These data are a mapping of {plural(len(data), 'group')}; set ",
+            f"The data are divided into {plural(len(data), 'group')}; set ",
             Setting("people", Groups()),
-            ", or fit the data of one group.",
+            ", or fit the data of a single group.",
         )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import several_whole
-from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
+from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Described, Description, as_text
 from thali._digits import percent
 from thali._inference.seeds import streams
@@ -205,7 +205,7 @@ def numbers_of_segments(number: Any, people: int, name: str = "k") -> tuple[int,
     numbers = several_whole(name, number, 2)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} segments for only {plural(people, 'respondent')}; reduce ",
+            f"{max(numbers):,} segments are too many for {plural(people, 'respondent')}; reduce ",
             Argument(name),
             ".",
         )

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._aspects.answers.check import MEMBER, ROWS, SIMILARITY, checked_in, options_in
-from thali._aspects.answers.data_answers import answers_of
+from thali._aspects.answers.check import ROWS, SIMILARITY, checked_in, options_in
 from thali._aspects.answers.kind import of_known_data
+from thali._aspects.answers.registry import answers_of
+from thali._data.questions import MEMBER
 from thali._posterior.interval import INTERVAL, level_name
 from thali.errors import ArgumentError
 

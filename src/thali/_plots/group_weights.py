@@ -59,7 +59,7 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
         posterior = as_groups(posterior_of(model))
         if not posterior.groups:
             raise ArgumentError(
-                "plots.group_weights requires a model of several groups of respondents; this one has one."
+                "plots.group_weights requires a model of several groups of respondents; this model has one group."
             )
         table = group_features_table(posterior)
     names, n = table.attrs["groups"], table.attrs["options"]

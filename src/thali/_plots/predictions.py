@@ -4,8 +4,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.answers.data_answers import answers_of
 from thali._aspects.answers.kind import of_choices
+from thali._aspects.answers.registry import answers_of
 from thali._aspects.maximum_likelihood.answers import estimates_of, is_by_maximum_likelihood
 from thali._aspects.maximum_likelihood.tables import estimated_predictions
 

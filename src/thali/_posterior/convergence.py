@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HIGHEST_R_HAT = 1.01
 ESS_PER_CHAIN = 100
 _MAX_LONGER = 100.0  # times as many draws that are ever asked for
-_MAX_LABELS, _NAMED = 5, 3  # labels of a row that a sentence names all; of more it names so many
+_LONGEST_NAME = 60  # characters of a row's name in a sentence
 _MIN_DRAWS = 100  # draws of a chain, too few to call chains that differ apart for good
 
 _STUCK = Message(
@@ -189,18 +189,14 @@ def r_hat_in_words(r_hat: float) -> str:
 
 
 def short_name(row: str) -> str:
-    """The name of a row of a summary with the first of many labels.
+    """The name of a row of a summary, cut off where it is long.
 
     Examples
     --------
-    >>> short_name("presence[a, b, c, d, e, f]")
-    'presence[a, b, c, and 3 more]'
+    >>> short_name("presence[a, b, c]")
+    'presence[a, b, c]'
     """
-    name, bracket, labels = row.partition("[")
-    listed = labels.removesuffix("]").split(", ")
-    if not bracket or len(listed) <= _MAX_LABELS:
-        return row
-    return f"{name}[{', '.join(listed[:_NAMED])}, and {len(listed) - _NAMED} more]"
+    return row if len(row) <= _LONGEST_NAME else f"{row[: _LONGEST_NAME - 1]}…"
 
 
 def _mend(draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Advice) -> tuple[Any, ...]:

@@ -100,7 +100,7 @@ class LogEvidence(Described):
         of prior x likelihood to that power) and swap_rate with the next row. Empty where the value was not found along
         temperatures.
     sensitivity : pandas.DataFrame or None
-        With ``sensitivity=True`` a row a change of the prior: log_evidence, standard_error and difference.
+        With ``sensitivity=True`` a row a change of the prior: log_evidence, std_error and difference.
     thermodynamic : Thermodynamic or None
         The value by thermodynamic integration, for a check: `.value`, `.standard_error`, `.bias`, `.difference` from
         the value above, and whether it `.agrees`. Missing where a draw from the prior has a likelihood of 0, of a

@@ -88,7 +88,7 @@ class DataFacts(NamedTuple):
     of_several: bool = False  # whether only features of several objects touch the data
     says_silent: bool = True  # whether features that the data say nothing of are listed, last
     # the features that the data depend on, and the others, as a picture of their number calls them
-    counts: tuple[str, str] = ("shared by two or more objects", "all, including those of one object")
+    counts: tuple[str, str] = ("shared by two or more objects", "all, including those of only one object")
 
 
 _CHOSEN = DataFacts("aspect", of_choices=True)

@@ -95,8 +95,8 @@ def _refuse_both(people: list[str], shown: Collection[str | None], what: str) ->
     """Refuse columns that describe people and are called like those of what was shown."""
     if clash := [name for name in people if name in shown]:
         raise DataError(
-            f"Both the answers and the design have a column {clash[0]!r}; rename it in one file, to separate what"
-            f" describes respondents from what describes {what}."
+            f"Both the answers and the design have a column {clash[0]!r}; rename the column in one file, so that"
+            f" columns of respondents and columns of {what} have different names."
         )
 
 
@@ -105,7 +105,7 @@ def _design(frame: pd.DataFrame, answers: list[str]) -> DesignRows:
     own = by_plain_name(map(str, frame.columns))
     by, task, alternative = VERSION.among(own), TASK.among(own), next(ALTERNATIVE.surely(own), None)
     if task is None:
-        raise DataError("A design needs a column of task numbers, such as 'task'; this one has none.")
+        raise DataError("A design needs a column of task numbers, such as 'task'; this design has none.")
     if by is None and (who := RESPONDENT_OF_TASKS.among(own)) in answers:
         by = who  # everybody's own tasks
     versions = np.full(len(frame), EVERYBODY, object) if by is None else frame[by].map(as_label).to_numpy(object)

@@ -28,7 +28,7 @@ def read_codes(path: Path) -> Codes:
     with in_file(str(path)):
         if frame.shape[1] != 3:
             raise DataError(
-                "A table of codes needs three columns: an attribute, a code and its label or price; this one has"
+                "A table of codes needs three columns: an attribute, a code and its label or price; this table has"
                 f" {frame.shape[1]}."
             )
         found: Codes = {}

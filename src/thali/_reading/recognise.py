@@ -44,7 +44,7 @@ def read_labels(path: Path) -> dict[str, str]:
     with in_file(str(path)):
         if frame.shape[1] != 2:
             raise DataError(
-                "A table of labels needs two columns: the name in the data and the label to show; this one has"
+                "A table of labels needs two columns: the name in the data and the label to show; this table has"
                 f" {frame.shape[1]}."
             )
         names, labels = ([as_label(cell) for cell in frame.iloc[:, side]] for side in (0, 1))
@@ -315,7 +315,7 @@ def _unknown(table: RawTable, tried: list[Shape], others: list[Reading], wanted:
         message = f"The table contains {found.kind} ({found.shape}: {found.how}), not {_either(kinds)}."
         return RecognitionError(message, (found.kind,), wanted)
     near = [(shape, lack) for shape in tried if table.named and (lack := shape.lacks(table))]
-    known = "do not match a known layout" if len(kinds) > 2 else f"are not {_either(kinds)}"
+    known = "do not match a known layout" if len(kinds) > 2 else f"are not recognised as {_either(kinds)}"
     found = f"The columns {shorten(table.names, 12)} {known}"
     if not near and holds_scores(table):
         return RecognitionError(
@@ -334,7 +334,9 @@ def _unknown(table: RawTable, tried: list[Shape], others: list[Reading], wanted:
     shape, lack = max(near, key=lambda each: each[1].near)
     name = Clause("; if such a column exists, name it with ", Argument(lack.option)) if lack.option else ""
     message = Message(
-        f"{found}. The closest is a {shape.name}, but it lacks {lack.what}", name, f". Expected: {shape.expected}."
+        f"{found}. The closest layout is a {shape.name}, but it lacks {lack.what}",
+        name,
+        f". Expected: {shape.expected}.",
     )
     return RecognitionError(message, (), wanted, shape.name)
 

@@ -59,7 +59,7 @@ class Reading:
             yield f"; columns not used: {shorten(unused)}"
         if unused and self.roles is not None and not getattr(data, "respondents", ()):
             if likely := possible_respondents(table.frame.loc[:, [*self.roles.all, *unused]], self.roles):
-                which = f"; respondents unknown ({shorten(likely)}?); name their column with "
+                which = f"; no column of respondents was recognised (perhaps {shorten(likely)}?); name it with "
                 yield Message(which, Argument("respondent"))
 
 

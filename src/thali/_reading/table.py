@@ -2,7 +2,7 @@
 
 import io
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -301,8 +301,8 @@ def cho_cells(content: bytes) -> TextTable:
             extra, attributes, tasks, none = [int(next(take)[1]) for _ in range(4)]
             if width not in (None, (extra, attributes)):
                 raise DataError(
-                    f"Line {line} starts a respondent whose numbers of variables and attributes differ from those"
-                    " before."
+                    f"Line {line} starts a respondent whose numbers of variables and attributes differ from earlier"
+                    " respondents."
                 )
             if none == _DUAL:
                 raise DataError(
@@ -594,10 +594,11 @@ def text_table(cells: TextTable, file: str, texts: Mapping[str, bool] | None = N
         columns = [[name, *column] for name, column in zip(header, columns, strict=True)]
         lines = [1, *lines]
         header = [str(k) for k in range(len(header))]
-    known = {**_names_alike(header, columns), **(texts or {})}
+    distinct = [dict.fromkeys(column) for column in columns]
+    known = {**_names_alike(header, distinct), **(texts or {})}
     typed = {
-        name: _typed(column, cells.decimal_comma, known.get(name))
-        for name, column in zip(_names(header), columns, strict=True)
+        name: _typed(column, each, cells.decimal_comma, known.get(name))
+        for name, column, each in zip(_names(header), columns, distinct, strict=True)
     }
     frame = pd.DataFrame(typed, index=lines)
     if cells.decimal_comma:
@@ -606,8 +607,8 @@ def text_table(cells: TextTable, file: str, texts: Mapping[str, bool] | None = N
     return RawTable(frame, file, named, cells.note, cells.short_rows, decimal_comma=cells.decimal_comma)
 
 
-def _names_alike(header: list[str], columns: list[list[str]]) -> dict[str, bool]:
-    """Return columns that are text: of respondents named as 100 and 1e2, of answers and sides with words such as NA."""
+def _names_alike(header: list[str], columns: Iterable[Iterable[str]]) -> dict[str, bool]:
+    """Return columns that are text, by their cells: of respondents 100 and 1e2, of answers with words as NA."""
     found = {}
     answers = {name for name in header if plain(name) in _ANSWERS}
     sides = [each.columns for each in side_columns(header) if answers and each.stem in STEMS]
@@ -652,16 +653,18 @@ def as_read(label: str) -> str:
     >>> as_read("tea"), as_read("001"), as_read("1e2")
     ('tea', '001', '100')
     """
-    return as_label(_typed([label], False)[0])
+    return as_label(_typed([label], {label: None}, False)[0])
 
 
 def _typed(
-    column: list[str], decimal_comma: bool, text: bool | None = None
+    column: list[str], distinct: dict[str, None], decimal_comma: bool, text: bool | None = None
 ) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    """Numbers if all cells are, text otherwise, unless that is known; each distinct text is looked at once."""
-    texts = set(column)
-    if (holds_text(texts, decimal_comma) is not False) if text is None else text:
-        return _text(column)
+    """Numbers if all its distinct cells are, text otherwise, unless that is known."""
+    texts = distinct.keys()
+    if text is None:
+        text = holds_text(set(texts), decimal_comma) is not False
+    if text:
+        return _text(column, distinct)
     if all(map(INTEGER.fullmatch, texts)) and max(map(len, texts), default=0) <= _EXACT:
         integers = {text: int(text) for text in texts}
         return np.fromiter(map(integers.__getitem__, column), np.int64, len(column))
@@ -680,13 +683,13 @@ def _typed_again(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
     for name, values in frame.items():
         if not pd.api.types.is_numeric_dtype(values.dtype):
             column = ["" if value is None or value != value else value for value in values]
-            texts = set(column)
-            if all(isinstance(text, str) for text in texts) and holds_text(texts, decimal_comma) is False:
-                again[name] = _typed(column, decimal_comma)
+            distinct = dict.fromkeys(column)
+            if all(isinstance(text, str) for text in distinct) and holds_text(set(distinct), decimal_comma) is False:
+                again[name] = _typed(column, distinct, decimal_comma)
     return frame.assign(**again)
 
 
-def _text(column: list[str]) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    place = {text: k for k, text in enumerate(dict.fromkeys(column))}
+def _text(column: list[str], distinct: dict[str, None]) -> "np.ndarray | pd.api.extensions.ExtensionArray":
+    place = {text: k for k, text in enumerate(distinct)}
     codes = np.fromiter(map(place.__getitem__, column), np.int64, len(column))
     return pd.Series([text or None for text in place]).array.take(codes)

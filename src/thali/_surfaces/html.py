@@ -11,11 +11,11 @@ from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from thali._described import Facts
 from thali._digits import PAGE_MARKS
 from thali._inference.warn import warn_of_loss
 from thali._labels import printable
 from thali._model.common_findings import has_draws
-from thali._model.data_facts import Facts
 from thali._model.finding import ANSWERS, CHAPTERS, DATA, METHODS, MISSES, PAGE, STATISTICS, Finding, Findings, Picture
 from thali._model.references import cited_in
 from thali._model.registry import spec_of

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _SMALL = 0.05  # numbers below which three decimals say too little
 _SMALL_FIGURE = 0.1  # below which a number and its interval are written with two digits of how sure it is
 _WIDTH = 3.2  # of an 89 % interval, in standard errors
-_ERRORS = ("sd", "se", "std_error", "mcse", "mcse_mean")  # columns that say how sure the one before them is
+_ERRORS = ("sd", "std_error", "mcse", "mcse_mean")  # columns that say how sure the one before them is
 
 
 class Readable(NamedTuple):

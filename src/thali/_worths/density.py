@@ -119,10 +119,10 @@ class Density:
         L_{ti} \sim \mathrm{Normal}(L_{t'i}, (t - t') \delta^2)
 
     The probability of a choice is :math:`\tilde p = (1 - \varepsilon) \sigma(\eta) + \varepsilon / 2`, ties are those
-    of `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With `has_bias` judge j has the coefficients
-    :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0, v^2)`. The likelihood contains neither the common level of
-    log worths nor that of g, so that their priors integrate out; because the mean of log d is 0, both the spread s and
-    discriminations are identified.
+    of `davidson`, log nu is Normal(0, 4) and coefficients are Normal(0, 1). With `has_bias` judge j has the
+    coefficients :math:`\beta + b_j`, :math:`b_j \sim \mathrm{Normal}(0, v^2)`. The likelihood contains neither the
+    common level of log worths nor that of g, so that their priors integrate out; because the mean of log d is 0, both
+    the spread s and discriminations are identified.
 
     A point contains L by period, log nu if there are ties, beta, g, and b judge by judge; several points are columns.
     Log worths before an option enters are 0.

@@ -4,10 +4,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.answers import first_answers
+from thali._data.answers import first_answers, possible_answers
 from thali._data.choices import Choices
 from thali._inference.numerics.davidson import slopes, terms
-from thali._model.best_worst import possible_answers
 from thali._model.clusters import Clusters
 from thali._model.respondent_scores import RespondentScores, ScoreVariance, expected_answers, raise_improbable_variance
 

@@ -56,7 +56,7 @@ def test_options_never_or_always_chosen_are_answered_as_for_pairs():
 @pytest.mark.usefixtures("pictures")
 def test_tables_and_files(tmp_path):
     data = random_choices(4, (3, 4), 5, most=9)
-    data = data.with_counts(100.0 * data.counts)  # enough for chi-square
+    data = data.with_answers(100.0 * data.counts)  # enough for chi-square
     model = maximised(data)
     for kind, whole in (("deviance", model.deviance_), ("pearson", model.pearson_)):
         table = model.residuals(kind)

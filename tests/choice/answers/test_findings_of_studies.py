@@ -13,8 +13,8 @@ from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._surfaces.readable import readable
-from thali.errors import ArgumentError, DataError, IncompleteWarning
+from thali._surfaces.text import part_of
+from thali.errors import PYTHON, ArgumentError, DataError, IncompleteWarning
 
 pytestmark = pytest.mark.fit
 
@@ -172,16 +172,16 @@ def test_columns_have_their_errors(logit):
         return {name: each["error"] for name, each in columns.items() if each["error"]}
 
     assert errors("market_shares") == {"share": "share_se"}
-    assert errors("level_effects") == {"effect": "se"}
-    assert errors("attribute_importance") == {"range_share": "range_share_se", "importance": "se"}
+    assert errors("level_effects") == {"effect": "std_error"}
+    assert errors("attribute_importance") == {"range_share": "range_share_se", "importance": "std_error"}
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
 
 
 def test_the_importance_of_a_class_is_no_part_of_choices(logit):
     """What an attribute decides and what a class weighs are different numbers."""
-    head = readable(made_up(seed=2).findings()["classes"].to_read).head
-    assert head[0] == "importance" and "share of choices" not in head
-    assert "share of choices" in readable(logit.findings()["attribute_importance"].to_read).head
+    head = part_of(made_up(seed=2).findings()["classes"], PYTHON)
+    assert "importance" in head and "share of choices" not in head
+    assert "share of choices" in part_of(logit.findings()["attribute_importance"], PYTHON)
 
 
 def test_slides_of_something_else_are_refused(tmp_path):

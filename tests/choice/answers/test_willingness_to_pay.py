@@ -6,24 +6,13 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import simulated
+from helpers.experiment_data import simulated, with_tastes
 from helpers.product_class_fits import experiment, fitted, of_draws, single
 from helpers.real_data import needs_data, real_data
 from helpers.sentences import refused, warned
 from scipy.optimize import brentq
 
 import thali as th
-from thali._choice.answers.logits import LogitChooser
-from thali._choice.answers.pay import (
-    Prices,
-    _crossing,
-    _sides,
-    quantiles,
-    weighted_median,
-    weighted_quantile,
-    willingness_to_pay,
-)
-from thali._choice.coding import coding_of
 from thali._data.experiments.design import design_of
 from thali.errors import ArgumentError, EstimateWarning
 
@@ -111,13 +100,6 @@ def test_knots_change_the_slope(data):
     assert row["wtp"] == pytest.approx(brentq(gap, -20, 20))
 
 
-@pytest.mark.unit
-def test_who_never_attends_to_the_price_is_on_no_side():
-    amounts = np.array([[np.inf], [-np.inf], [np.nan], [3.0], [-10.0]])
-    assert _sides(amounts, np.inf)[:, 0].tolist() == ["above", "below", "", "", ""]
-    assert _sides(amounts, 10.0)[:, 0].tolist() == ["above", "below", "", "", "below"]
-
-
 def test_of_people_and_of_the_median_person(hierarchical, data):
     beta = hierarchical.posterior_["posterior"].dataset["beta"].values.reshape(-1, 9, 4)
     ratio = np.where(beta[..., 0] < 0, -beta[..., 3] / beta[..., 0], np.sign(beta[..., 3]) * np.inf)
@@ -144,34 +126,6 @@ def test_a_table_of_people_is_described_without_a_warning(hierarchical):
         table = hierarchical.willingness_to_pay("price", each_person=True)
         described = table[["wtp", "wtp_low", "wtp_high"]].describe()
     assert np.isfinite(described.to_numpy()).all() and described.loc["count", "wtp"] < len(table)
-
-
-def test_the_median_by_weight():
-    values = np.array([[[3.0], [1.0], [np.inf]]])
-    for weights, wanted in (
-        ([1.0, 1, 1], 3),
-        ([1.0, 3, 1], 1),
-        ([0.0, 1, 2], np.inf),
-        ([1.0, 1, 0], 2),  # of an even number half way between the middle two
-        ([1.0, 2, 1], 2),
-        ([1.0, 0, 1], 3),  # of which one is infinite
-        ([0.1, 0.3, 0.2], 2),
-    ):
-        assert weighted_median(values, np.array(weights))[0, 0] == pytest.approx(wanted)
-    assert weighted_median(np.array([[[-np.inf], [np.inf]]]), np.ones(2))[0, 0] == 0.0
-
-
-@pytest.mark.parametrize("people", [6, 7, 30])
-def test_what_is_paid_for_y_over_x_is_what_is_paid_for_x_over_y(people):
-    rng = np.random.default_rng(people)
-    values = rng.normal(size=(200, people, 3))
-    values[rng.random(values.shape) < 0.3] = np.inf
-    values[rng.random(values.shape) < 0.3] = -np.inf
-    middle = weighted_median(values, np.ones(people))
-    np.testing.assert_array_equal(weighted_median(-values, np.ones(people)), -middle)
-    probabilities = [0.0, 0.055, 0.5, 0.945, 1.0]  # 200 draws: the 11th and 12th, and so on
-    np.testing.assert_array_equal(quantiles(-values, probabilities), -quantiles(values, probabilities)[::-1])
-    assert not np.isnan(middle).any()
 
 
 def choices(slope, zoom=2.0, people=40):
@@ -250,22 +204,10 @@ def test_it_is_said_of_draws(slope, sentence):
     """Tastes of people in 200 draws, of whose mean the interval holds 0, or lies above it."""
     data = choices(-0.1, people=5)
     tastes = np.random.default_rng(2).normal([slope, 1.0], 0.1, (200, 5, 2))
-    chooser = LogitChooser(coding_of(data, "price"), data, tastes, np.repeat([0, 1], 100))
+    model = with_tastes(data, tastes, linear="price")
     with pytest.warns(EstimateWarning, match=sentence):
-        table = willingness_to_pay(chooser, "price", False, None, None, 0.89)
+        table = model.willingness_to_pay("price")
     assert np.isposinf(table["wtp_high"]).all() and not np.isnan(table["wtp"]).any()
-
-
-def test_crossings():
-    prices = Prices(0, np.array([0.0, 1.0, 2.0]), np.arange(3.0), False)
-    falling = np.array([0.0, -1.0, -4.0])
-    assert _crossing(falling + 0.5, falling, prices) == pytest.approx(0.25)  # around 1, a difference costs 2 a unit
-    assert _crossing(falling + 9.0, falling, prices) == 2.0  # more than the range can tell
-    assert _crossing(falling, falling, prices) == 0.0
-    flat = np.zeros(3)
-    assert [_crossing(flat + gain, flat, prices) for gain in (0.0, 1.0, -1.0)] == [0.0, 2.0, -2.0]
-    for gain in (0.5, 3.0, 9.0):  # of the one over the other, and the other way round
-        assert _crossing(falling - gain, falling, prices) == pytest.approx(-_crossing(falling, falling - gain, prices))
 
 
 def test_of_product_classes():
@@ -334,11 +276,20 @@ def test_travel_mode_as_published():
     assert model.log_likelihood_ == pytest.approx(-199.9766, abs=1e-4)
 
 
-def test_quantiles_of_people_count_weights():
-    values = np.array([[[1.0], [5.0], [9.0], [30.0]]])
-    for probability in (0.055, 0.25, 0.5, 0.9):
-        expected = quantiles(np.repeat(values[0], [3, 1, 2, 5], axis=0), [probability])
-        assert weighted_quantile(values, np.array([3.0, 1.0, 2.0, 5.0]), probability).tolist() == expected.tolist()
-        assert (
-            weighted_quantile(values, np.ones(4), probability).tolist() == quantiles(values[0], [probability]).tolist()
+def test_what_is_paid_for_a_level_over_another_is_minus_what_is_paid_the_other_way_round():
+    """Also where utility falls and rises with the price, so that more than one amount makes up for the change."""
+    rng, data = np.random.default_rng(2), choices(-0.1, people=9)
+    tastes = rng.normal(size=(20, 9, 3))  # two prices over the first, and the zoom
+    found = [
+        with_tastes(other, tastes * sign).willingness_to_pay("price", each_person=True).query("attribute == 'zoom'")
+        for other, sign in (
+            (data, np.array([1.0, 1.0, 1.0])),
+            (
+                th.ChoiceExperiment.from_frame(data.to_frame(), levels={"zoom": ["yes", "no"]}),
+                np.array([1.0, 1.0, -1.0]),
+            ),
         )
+    ]
+    amounts = found[0]["wtp"].to_numpy()
+    assert (amounts != 0.0).sum() >= 3
+    np.testing.assert_allclose(found[1]["wtp"].to_numpy(), -amounts, rtol=1e-12)

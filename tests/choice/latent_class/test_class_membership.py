@@ -156,7 +156,7 @@ def test_who_is_of_which_class_is_found_again():
     assert table["odds"].to_numpy() == pytest.approx(np.exp(table["log_odds"].to_numpy()))
     summary = model.summary()
     assert summary.loc["log odds of class 2: age", "coef"] == pytest.approx(model.membership_coef_.loc[2, "age"])
-    assert summary.loc["log odds of class 2: age", "se"] == pytest.approx(table.loc[(2, "age"), "se"])
+    assert summary.loc["log odds of class 2: age", "std_error"] == pytest.approx(table.loc[(2, "age"), "std_error"])
     assert "age" in str(model.findings()["class_odds"].sentence)
 
 

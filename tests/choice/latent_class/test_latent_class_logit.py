@@ -119,7 +119,7 @@ def test_three_segments_are_found_again():
     order.append(3 - sum(order))
     wanted = SEGMENTS[:, [0, 0, 1, 2, 3]] * [1, 2, 1, 1, 1]
     table = model.summary()
-    errors = np.array([[table.loc[f"class {k + 1}: {name}", "se"] for name in names] for k in order])
+    errors = np.array([[table.loc[f"class {k + 1}: {name}", "std_error"] for name in names] for k in order])
     z = (model.coef_.to_numpy()[order] - wanted) / errors
     assert np.abs(z).max() < 4.5  # 15 standard normal numbers
 

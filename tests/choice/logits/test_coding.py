@@ -75,8 +75,8 @@ def test_a_slope_of_each_brand_is_found():
     table = th.MultinomialLogit("price", interactions=[("price", "brand")]).fit(data).summary()
     wanted = {"price": -0.2, "price:brand[B]": 0.1, "price:brand[C]": -0.1, "zoom[yes]": 1.0, "brand[B]": 0.0}
     for name, value in wanted.items():
-        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "se"]
-    assert table.loc["price:brand[B]", "se"] < 0.02
+        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "std_error"]
+    assert table.loc["price:brand[B]", "std_error"] < 0.02
 
 
 def travel(labels=("air", "bus", "car"), **columns):
@@ -96,7 +96,7 @@ def test_constants_of_alternatives():
     table = model.summary()
     assert list(table.index) == ["cost", "mode[bus]", "mode[car]"]
     for name, value in (("mode[bus]", -1.0), ("mode[car]", 0.5), ("cost", -0.05)):
-        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "se"]
+        assert abs(table.loc[name, "coef"] - value) < 5 * table.loc[name, "std_error"]
     # by hand: columns of 0 and 1 beside the cost
     x = np.column_stack([rows["cost"], rows["mode"] == "bus", rows["mode"] == "car"]).astype(float)
     tasks = tasks_of(data, coding_of(data, "cost"))._replace(matrix=x)

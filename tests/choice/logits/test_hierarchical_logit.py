@@ -28,12 +28,11 @@ from thali._choice.logits.hierarchical_draws import (
     reported,
     tastes_of,
 )
-from thali._choice.logits.hierarchical_fit import sampling_of
 from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, problem_of
 from thali._inference.chains import checked_run, run_chains
 from thali._inference.seeds import streams
 from thali._people.columns import RespondentCovariates, covariates_of
-from thali._surfaces.readable import readable
+from thali._surfaces.text import part_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
@@ -205,7 +204,7 @@ def test_errors_of_draws_are_headed_as_such(fitted):
     ):
         found = each.findings(market=market)
         for key in keys:
-            head = readable(found[key].to_read).head
+            head = part_of(found[key], th.errors.PYTHON)
             assert sentence in head and other not in head, (key, head)
 
 
@@ -316,9 +315,10 @@ def test_many_people_have_fewer_draws_further_apart(fitted):
         source = SimpleNamespace(respondents=range(people), row_product=range(people))
         run = checked_run(None, 200, 4, None, 1, 1, False)
         parts = th.HierarchicalLogit()._parts(data)._replace(coding=SimpleNamespace(names=["a"] * 10))
-        sampling = sampling_of(source, run, parts)
+        of_ten = type("OfTen", (th.HierarchicalLogit,), {"_parts": lambda model, source, parts=parts: parts})()
+        sampling = of_ten._sampling(source, run)
         assert (sampling.run.thin, sampling.least_draws) == (thin, first)
-        longer = sampling_of(source, run._replace(draws=4 * first), parts)  # as continue_fit asks for
+        longer = of_ten._sampling(source, run._replace(draws=4 * first))  # as continue_fit asks for
         assert (longer.run.thin, longer.least_draws) == (thin, 4 * first)
 
 

@@ -49,7 +49,7 @@ def test_another_maximiser_finds_the_same(data, fitted):
         for b in h
     ]
     errors = np.sqrt(np.diag(np.linalg.inv(hessian))) * np.append(fitted.coef_.iloc[0], np.ones(3))
-    np.testing.assert_allclose(fitted.summary()["se"], errors, rtol=1e-3)
+    np.testing.assert_allclose(fitted.summary()["std_error"], errors, rtol=1e-3)
 
 
 def test_it_is_the_same_model_as_in_preference_space(data, fitted):
@@ -58,7 +58,7 @@ def test_it_is_the_same_model_as_in_preference_space(data, fitted):
     np.testing.assert_allclose(fitted.predict_proba(data), plain.predict_proba(data), rtol=1e-12)
     pay = plain.willingness_to_pay("price")
     assert fitted.coef_.iloc[1:].to_numpy() == pytest.approx(pay["wtp"].to_numpy(), rel=1e-10)
-    assert fitted.summary()["se"].iloc[1:].to_numpy() == pytest.approx(pay["wtp_se"].to_numpy(), rel=1e-6)
+    assert fitted.summary()["std_error"].iloc[1:].to_numpy() == pytest.approx(pay["wtp_se"].to_numpy(), rel=1e-6)
     own = fitted.willingness_to_pay("price")
     pd.testing.assert_frame_equal(own, pay, rtol=1e-6)
 
@@ -68,12 +68,12 @@ def test_draws_of_the_price_are_log_normal(fitted):
     tastes = fitted._chooser().tastes[1:, 0]
     assert (tastes[:, 0] < 0).all()
     logs = np.log(-tastes[:, 0])
-    value, error = fitted.coef_["scale[price]"], fitted.summary().loc["scale[price]", "se"]
+    value, error = fitted.coef_["scale[price]"], fitted.summary().loc["scale[price]", "std_error"]
     sd = error / value
     assert abs(logs.mean() - np.log(value)) < 4.5 * sd / np.sqrt(2000)
     assert abs(logs.std() / sd - 1) < 4.5 / np.sqrt(4000)
     amounts = -tastes[:, 1:] / tastes[:, :1]
-    assert np.abs(amounts.std(axis=0) / fitted.summary()["se"].iloc[1:] - 1).max() < 4.5 / np.sqrt(4000)
+    assert np.abs(amounts.std(axis=0) / fitted.summary()["std_error"].iloc[1:] - 1).max() < 4.5 / np.sqrt(4000)
 
 
 def test_coefficients_that_are_not_known(data, tmp_path):

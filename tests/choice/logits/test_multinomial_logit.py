@@ -60,8 +60,8 @@ def test_closed_form():
     model = th.MultinomialLogit().fit(th.ChoiceExperiment.from_frame(two([0, 0, 0, 1])))
     row = model.summary().loc["price[2]"]
     assert row["coef"] == pytest.approx(-np.log(3), rel=1e-9)
-    assert row["se"] == pytest.approx(np.sqrt(4 / 3), rel=1e-6)
-    assert row["z"] == pytest.approx(row["coef"] / row["se"])
+    assert row["std_error"] == pytest.approx(np.sqrt(4 / 3), rel=1e-6)
+    assert row["z"] == pytest.approx(row["coef"] / row["std_error"])
     assert row["p_value"] == pytest.approx(0.341388, abs=1e-6)  # 2 Phi(-ln 3 / sqrt(4/3))
     assert model.log_likelihood_ == pytest.approx(3 * np.log(0.75) + np.log(0.25), rel=1e-12)
     linear = th.MultinomialLogit("price").fit(th.ChoiceExperiment.from_frame(two([0, 0, 0, 1])))
@@ -101,7 +101,7 @@ def test_what_determines_each_other_is_told_and_costs_no_prediction(data):
         model = th.MultinomialLogit(["price", "cents"]).fit(th.ChoiceExperiment.from_frame(rows))
     assert messages[0].filename == __file__
     plain = th.MultinomialLogit("price").fit(data)
-    assert np.isnan(model.coef_["cents"]) and np.isnan(model.summary().loc["cents", "se"])
+    assert np.isnan(model.coef_["cents"]) and np.isnan(model.summary().loc["cents", "std_error"])
     assert model.coef_.drop("cents").to_numpy() == pytest.approx(plain.coef_[["price", *plain.coef_.index[1:]]])
     assert model.predict_proba(rows) == pytest.approx(plain.predict_proba(rows))
 

@@ -11,7 +11,6 @@ from helpers.product_class_cases import NONE, Experiment, random_experiment, unp
 from helpers.recorded_states import snapshot, to_particles
 
 from thali._choice.product_classes.particles import joined, load
-from thali._choice.product_classes.prior import log_signs
 from thali._choice.product_classes.state import CLASSES, CONCENTRATION, copy_state, problem_of
 from thali._choice.product_classes.sweep import draw_state
 
@@ -121,13 +120,6 @@ def test_values_from_the_prior_have_the_shapes_they_should():
     # θ is shared by the tasks of a person, hence the mean and its error over draws alone.
     means = np.array([b.mean() for b in both if len(b)])
     assert abs(means.mean() - 2.0) < 4.5 * means.std(ddof=1) / math.sqrt(len(means))
-
-
-def test_signs_of_a_class_have_the_probability_of_an_urn():
-    for owners, negative in ((1, 0), (4, 2), (7, 7)):
-        assert log_signs(owners, negative, -1) == pytest.approx(naive.log_prior_signs(owners, negative, -1), abs=1e-12)
-        for polarity in (0, 1):
-            assert log_signs(owners, negative, polarity) == naive.log_prior_signs(owners, negative, polarity)
 
 
 def test_draws_are_handed_on_in_the_order_of_the_data():

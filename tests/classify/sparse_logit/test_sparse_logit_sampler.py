@@ -54,7 +54,7 @@ def test_a9_eta_learned(trajectories):
     assert far((log_eta + 0.320814) ** 2, 1.067672**2) < FOUR
 
 
-@pytest.mark.long
+@pytest.mark.fit
 def test_a9_the_samplers_agree_on_three_classes():
     found = []
     for trajectories in TRAJECTORIES:

@@ -99,7 +99,7 @@ def test_options_that_a_ranking_does_not_name():
     assert absent.respondents == ("a", "b", "c") and absent.people["sex"].tolist() == ["f", "m", "m"]
     worse, sentence = made(text, unranked="worse")
     assert worse.n_choices == 6 and chosen(worse)[("milk", "tea", "water")] == {"tea": 2, "water": 1}
-    said(sentence, "them) were offered")
+    said(sentence, "incomplete rankings, whose missing options were offered")
 
 
 def test_one_column_a_rank_may_end_early():

@@ -42,10 +42,10 @@ class RatingScorer(GaussianScorer):
     counted = "ratings"
     table = ("log_score", "difference", "difference_se", "squared_error", "squared_error_se", "ratings", "r_hat")
     units, unit, called = "ratings", "rating", "ratings"
-    legend = "log score: mean over ratings of the log of the predictive density, larger is better."
+    legend = "log score: mean log predictive density of the ratings, larger is better."
 
     def headline(self, table: Any, best: str) -> str:
-        return f"{best} predicts the ratings left out best: log score {table.loc[best, 'log_score']:.3f} a rating."
+        return f"{best} predicts held-out ratings best: log score {table.loc[best, 'log_score']:.3f} per rating."
 
     def prediction(self, row: Any) -> str:
         return f"{row.object} (observed {row.observed:.2f}, predicted {row.predicted:.2f})"

@@ -31,7 +31,7 @@ class MeanRatings(Sampled):
     def _job(self, data: Ratings, draws: int, random_seed: Any) -> Job:
         times = np.bincount(data.object, minlength=len(data.labels))
         if (times == 0).any() or (free := len(data.values) - len(times)) < 1:
-            raise DataError("Every object needs a rating, and one of them two.")
+            raise DataError("Every object needs a rating, and at least one object needs two.")
         draws, rngs = whole("draws", draws, 1), streams(random_seed, CHAINS)
         means = np.bincount(data.object, data.values) / times
         squares = float(((data.values - means[data.object]) ** 2).sum())

@@ -18,19 +18,19 @@ def match(table: RawTable, option: str | None = None, rating: str | None = None)
     rated, rating = option or RATED.among(own), rating or RATING.among(own)
     if not table.named or rated is None or rating is None:
         return None
-    how = f"a rating a row, {rating!r} of {rated!r}"
+    how = f"one rating per row, {rating!r} of {rated!r}"
     return Reading(KIND, NAME, how, table, lambda: _converted(table, rated, rating))
 
 
 def _converted(table: RawTable, rated: str, rating: str) -> tuple[Ratings, str]:
     data = Ratings.from_frame(table.frame, rated, rating)
-    return data, f"a rating a row, {rating!r} of {rated!r}: {data}"
+    return data, f"one rating per row, {rating!r} of {rated!r}: {data}"
 
 
 def lacks(table: RawTable) -> Lack | None:
     """The rating beside what was rated."""
     rated = RATED.among(by_plain_name(table.names))
-    return None if rated is None else Lack(f"a column of ratings beside {rated!r}", "rating", 2)
+    return None if rated is None else Lack(f"a column of ratings for {rated!r}", "rating", 2)
 
 
 SHAPES = (

@@ -6,7 +6,7 @@ import pytest
 from helpers import app_runs
 from starlette.testclient import TestClient
 
-from thali._surfaces.app import child
+import thali._surfaces.app.child as child
 from thali._surfaces.app.server import application
 from thali._surfaces.app.studies import Studies
 

@@ -14,7 +14,7 @@ from helpers import chromium, watched_runs
 from helpers.patience import PATIENCE
 from test_who_answered import trials
 
-from thali._surfaces.app import child
+import thali._surfaces.app.child as child
 from thali._surfaces.app.comparisons import asked_to_compare, ticked
 from thali._surfaces.app.studies import EVIDENCE, Studies
 
@@ -215,9 +215,9 @@ def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.option("Method").select_option("maximum-likelihood")
     user.option("Aspects").select_option("ibp")
     user.click("Fit the model")
-    user.sees("Maximum likelihood needs aspects that are known")
+    user.sees("Maximum likelihood requires known aspects")
     name, said = focused(user)
-    assert name == "aspects" and "Maximum likelihood needs" in said
+    assert name == "aspects" and "Maximum likelihood requires" in said
     assert "finished" not in user.page.locator("body").inner_text()
     everywhere(user, "fault-of-a-fit")
     user.option("Aspects").select_option("unique")

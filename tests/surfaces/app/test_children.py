@@ -16,12 +16,11 @@ from helpers import app_runs
 from helpers.patience import PATIENCE
 from helpers.sentences import said, says
 
-from thali._surfaces.app import child, runs
+import thali._surfaces.app.child as child
+import thali._surfaces.app.runs as runs
 from thali._surfaces.app.guard import MAX_CONNECTIONS
 from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.studies import FIT, READ, Studies
-from thali._surfaces.cli.boundary import Terminal
-from thali.errors import PYTHON
 
 pytestmark = pytest.mark.fit
 PAIRS = "winner,loser\n" + "".join(f"{a},{b}\n" for a, b in ("ab", "bc", "ac", "ca", "ba") for _ in range(6))
@@ -187,8 +186,7 @@ def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is
     monkeypatch.chdir(tmp_path)
     study = Studies(tmp_path).new("x", dataset="celebrities")
     study.write(FIT, ASKED)
-    with pytest.raises(KeyboardInterrupt):
-        child.stopped(study, Terminal(PYTHON), 1)
+    assert child.carried_out(FIT, child.stopped, study, 1)["code"] == 130
     assert bool(reported) == is_reported
 
 

@@ -11,6 +11,8 @@ from helpers.pages import Page
 from helpers.sentences import said, says
 from test_who_answered import EXPERIMENT, trials
 
+import thali._surfaces.app.comparisons as comparisons
+import thali._surfaces.app.runs as runs
 from thali._data.kinds import (
     CHOICES,
     CLASSES,
@@ -19,7 +21,6 @@ from thali._data.kinds import (
     SIMILARITIES,
     TRIPLETS,
 )
-from thali._surfaces.app import comparisons, runs
 from thali._surfaces.app.comparisons import ticked
 from thali._surfaces.app.studies import COMPARE, EVIDENCE, FIT, TOOK, TOOK_TO_COMPARE, Studies
 
@@ -154,7 +155,7 @@ def test_groups_are_compared_and_tested(client, children_here, monkeypatch):
     client.go(f"{address}/read", group="Geschlecht")
     page = client.page(f"{address}/tests")
     assert page.index("(group)") < page.index("(transitivity)"), "the test of groups comes first"
-    says(page, "Do groups of")
+    says(page, "weights differ between groups")
     assert client.go(f"{address}/test", test="group") == f"{address}/tests"
     assert "Geschlecht" in client.file(address, "test/view").text
     (study,) = client.studies.all()

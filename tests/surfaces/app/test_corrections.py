@@ -8,11 +8,9 @@ from helpers import app_runs
 from helpers.pages import Page
 from helpers.sentences import says
 
-from thali._surfaces.app import child
+import thali._surfaces.app.child as child
 from thali._surfaces.app.comparisons import asked_to_compare
 from thali._surfaces.app.studies import COMPARE, FIT
-from thali._surfaces.cli.boundary import Terminal
-from thali.errors import PYTHON
 
 FOODS = "VP;links;rechts;Urteil\n" + "".join(
     f"{person};{a};{b};{side}\n"
@@ -105,14 +103,11 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
             raise KeyboardInterrupt
 
     app_runs.fit_by(monkeypatch, run_fit)
-    words = Terminal(PYTHON)
-    with pytest.raises(KeyboardInterrupt):
-        child.fit(study, words, 1)
+    assert child.carried_out(FIT, child.fit, study, 1)["code"] == 130
     assert len(asked) == 1, "without a job there is nothing to report"
     asked.clear()
     app_runs.claim_index(monkeypatch, {"recorded": [3]})
-    with pytest.raises(KeyboardInterrupt):
-        child.fit(study, words, 1)
+    assert child.carried_out(FIT, child.fit, study, 1)["code"] == 130
     assert [typed.get("max-time") for typed in asked] == [None, 1e-3]
 
 
@@ -157,7 +152,7 @@ TRIALS = "VP;Block;links;rechts;Wahl\n" + "".join(
     for block in ("Übung", "Haupt")
     for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
 )
-NOTICED = "Counted 6 rows with `Block` = Übung; exclude them with “Rows to keep” = Block != 'Übung'."
+NOTICED = "The data include 6 rows with `Block` = Übung; exclude them with “Rows to keep” = Block != 'Übung'."
 
 
 def shown_rows(page: str) -> list[list[str]]:

@@ -9,7 +9,7 @@ from helpers import app_runs
 from helpers.patience import PATIENCE
 from helpers.sentences import says
 
-from thali._surfaces.app import runs
+import thali._surfaces.app.runs as runs
 from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.studies import FIT, READ, Studies
 

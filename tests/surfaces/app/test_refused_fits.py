@@ -10,8 +10,9 @@ from helpers.pages import Page
 from helpers.sentences import says
 from test_who_answered import EXPERIMENT
 
+import thali._surfaces.app.child as child
+import thali._surfaces.app.runs as runs
 from thali._inference import progress
-from thali._surfaces.app import child, runs
 from thali._surfaces.app.studies import FIT
 from thali.errors import Setting
 

@@ -5,18 +5,15 @@ import sys
 import pytest
 from helpers.sentences import said
 
-from thali._surfaces import app
+import thali._surfaces as surfaces
 
 
 @pytest.mark.parametrize("missing", ["starlette", "uvicorn"])
 def test_what_is_not_installed_is_named(run, monkeypatch, missing, tmp_path):
-    for name in [
-        name for name in sys.modules if name.partition(".")[0] == missing or name.startswith("thali._surfaces.app.")
-    ]:
-        parent, _, child = name.rpartition(".")
-        if parent == "thali._surfaces.app":  # which gets what is imported anew
-            monkeypatch.setattr(app, child, sys.modules[name])
-        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.delattr(surfaces, "app", raising=False)  # which is imported anew
+    for name in [*sys.modules]:
+        if name.partition(".")[0] == missing or name.startswith("thali._surfaces.app"):
+            monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, missing, None)
     result = run("app", "--no-browser", "--folder", str(tmp_path))
     said(result.err, missing, "'thali[app]'")

@@ -12,8 +12,9 @@ from helpers.pages import Page
 from helpers.sentences import said, says
 from starlette.testclient import TestClient
 
+import thali._surfaces.app.comparisons as comparisons
+import thali._surfaces.app.runs as runs
 from thali._inference.files import lock
-from thali._surfaces.app import comparisons, runs
 from thali._surfaces.app.guard import REPORT_POLICY
 from thali._surfaces.app.runs import Runs
 from thali._surfaces.app.server import application

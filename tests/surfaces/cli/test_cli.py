@@ -62,7 +62,7 @@ def test_fit_says_what_it_recognised_and_prints_the_answer(done, fake):
     result = done("fit", "tea.csv", "--print", "all")
     says(result.err, "tea.csv")
     assert "3 options" in result.err
-    assert re.search(r"^Number of aspects besides unique ones: \d", result.out, re.MULTILINE)
+    assert re.search(r"^Number of aspects other than the unique ones: \d", result.out, re.MULTILINE)
     assert re.search(r"^5 +0\.\d{3}$", result.out, re.MULTILINE)  # the probability of five aspects
     assert re.search(r"^ *0\.\d+ +0\.\d+ +\d\.\d+ +\d\.\d+ to \d\.\d+  tea, coffee$", result.out, re.MULTILINE)
     assert "Concentration α: " in result.out
@@ -376,7 +376,7 @@ def heed_interrupts():
 @pytest.mark.parametrize(
     ("data", "answer", "files"),
     [
-        ("celebrities", ("aspects besides unique ones:",), EVERYTHING),
+        ("celebrities", ("aspects other than the unique ones:",), EVERYTHING),
         ("numbers", ("Number of features",), ["estimate.csv", "posterior.nc", "similarity.png"]),
     ],
 )

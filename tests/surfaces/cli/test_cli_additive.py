@@ -7,15 +7,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.additive_fits import MadeUp, made_up
+from helpers.option_words import OptionWords
 from helpers.remembering import remembering
 from helpers.sentences import said, says
 
 import thali
 import thali._aspects.answers.matched_features as matched_features
 from thali._data import kinds
-from thali._model.registry import SPECS
 from thali._reading.recognise import read
-from thali._surfaces.cli.boundary import OptionWords
 from thali._surfaces.text import text_of
 from thali.errors import ArgumentError
 
@@ -233,15 +232,12 @@ def test_an_exported_table_says_which_sigma_it_lost(run, folder):
 # the answer -----------------------------------------------------------------------------------------------
 
 
-ADDITIVE = next(spec.options for spec in SPECS if spec.name == "additive-clustering")
-
-
 def number(value):
     return f"{value:.3g}"
 
 
 def reported(model, kind="expectation"):
-    return text_of(model.findings(kind=kind), OptionWords(ADDITIVE))
+    return text_of(model.findings(kind=kind), OptionWords())
 
 
 @pytest.mark.fit
@@ -331,9 +327,12 @@ def test_trades_between_temperatures():
 # what to do about chains that stay apart ------------------------------------------------------------------
 
 
+APART = {"beside": 0.0, "kept_by": {0: (0, 3), 1: (0, 3)}}
+
+
 def apart(swap_rates):
     """A model whose chains never agree on some features, of 1,000 draws each."""
-    return made_up(4, draws=1000, beside=0.0, kept_by={0: (0, 3), 1: (0, 3)}, swap_rates=swap_rates)
+    return made_up(4, draws=1000, **APART, swap_rates=swap_rates)
 
 
 @pytest.mark.fit
@@ -353,8 +352,12 @@ def test_the_advice_for_chains_apart_is_about_tempering():
 
 
 @pytest.mark.fit
-def test_the_advice_is_told_in_words_to_type():
-    untempered, tempered = reported(apart(())), reported(apart((0.3,) * 9))
+def test_the_advice_is_told_in_words_to_type(done, stand_in, folder):
+    def printed(swap_rates):
+        stand_in("additive-clustering", type("Told", (MadeUp,), APART | {"swap_rates": swap_rates}))
+        return done("fit", "alike.csv", "--draws", 1000, "--print", "all").out
+
+    untempered, tempered = printed(()), printed((0.3,) * 9)
     says(untempered, "4 chains")
     assert "(--tempering auto)" in untempered
     says(tempered, "--tempering", "20", "10 temperatures", "--draws", "10000")

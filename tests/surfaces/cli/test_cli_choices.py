@@ -86,7 +86,7 @@ def test_weighted_choices_are_fitted_and_not_checked(run, folder):
     assert read("weighted.csv", kinds.CHOICES)[0].n_choices == 60
     result = run("fit", "weighted.csv", *SHORT, "--out", "out", "--print", "all")
     assert result.code == 0 and "Rank of each option" in result.out
-    says(result.out, "The check needs")
+    says(result.out, "The check simulates")
     written = {path.name for path in (folder / "out").iterdir()}
     assert "ranks.csv" in written and "check.csv" not in written
 
@@ -97,7 +97,7 @@ def test_columns_may_be_named(run, refused):
     says(run("fit", "odd.csv", *wanted, *SHORT).err, "'drink'", "'choice'", "'when'")
     says(run("fit", "odd.csv", *wanted[:2], "--task", "when").err, "--alternative")
     nearest = (
-        "The closest is a long table of choices, but it lacks a column of alternatives; if such a"
+        "The closest layout is a long table of choices, but it lacks a column of alternatives; if such a"
         " column exists, name it with --alternative"
     )
     assert nearest in run("fit", "odd.csv").err

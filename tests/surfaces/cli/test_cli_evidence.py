@@ -32,7 +32,7 @@ def folder(tmp_path, monkeypatch):
         value = -20.0 if model.aspects == "unique" else -25.0
         path = pd.DataFrame({"inverse_temperature": [1.0, 0.1, 0.0], "log_likelihood": [-3.0, -5.0, -9.0]})
         path = path.assign(log_likelihood_sd=1.0, log_evidence=[value, -0.7, 0.0], swap_rate=[0.5, 0.4, math.nan])
-        frame = pd.DataFrame({"log_evidence": [value + 9], "standard_error": [0.1], "difference": [9.0]}, ["alpha"])
+        frame = pd.DataFrame({"log_evidence": [value + 9], "std_error": [0.1], "difference": [9.0]}, ["alpha"])
         sentence = ConvergenceCheck(True, {}, Message("It agrees."))
         return LogEvidence(value, 0.1, 11.0, sentence, np.array([value]), path, frame if how.sensitivity else None)
 

@@ -90,11 +90,11 @@ def test_the_study_of_a_posterior(done):
         by_attribute.to_dict()
     )
     titles = (
-        "Importance: part of the ranges",
+        "Attribute importance: share of the utility range",
         "Probability that a level",
-        "Willingness to pay of the median person",
+        "Willingness to pay of the median respondent",
     )
-    assert all(title in result.out for title in titles) and result.out.count("89 % of people") == 3
+    assert all(title in result.out for title in titles) and result.out.count("89 % of respondents") == 3
     with open("study.html", encoding="utf-8") as file:
         text = file.read()
     assert "Market simulator" in text
@@ -230,12 +230,12 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
     pd.testing.assert_frame_equal(table, model.attention().odds, check_frame_type=False)
     assert re.search(rf"^price +age +{table['odds'][0]:.3f} ", result.out, re.MULTILINE)
     with open("found.html", encoding="utf-8") as page:
-        says(page.read(), "Factor of the")
+        says(page.read(), "Odds ratio of attending")
     words = ["aged.csv", "--model", "HB", *quick]
     for more, sentence in (
-        (["--attention-by", "age"], "--attention-by is about who attends to what; set --attention all, too."),
-        (["--attention", "all", "--attention-by", "agee"], "--attention-by names 'agee', which is no column of people"),
-        (["--attention", "all", "--prior-scale", 0], "--prior-scale is the prior size of a variance among people and"),
+        (["--attention-by", "age"], "--attention-by applies to attribute non-attendance; also set --attention all."),
+        (["--attention", "all", "--attention-by", "agee"], "--attention-by contains 'agee', which is not a respondent"),
+        (["--attention", "all", "--prior-scale", 0], "--prior-scale, the prior scale of variances between respondents"),
     ):
         assert sentence in refused("fit", *words, *more)
 

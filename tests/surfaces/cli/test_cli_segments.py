@@ -59,10 +59,10 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
 MISTAKES = [
     (["--classes", "two"], "--classes must be an integer, or several such as 1-6 or 2,4; got 'two'"),
     (["--classes", "0"], "--classes must be an integer >= 1; got 0"),
-    (["--classes", "61"], "61 classes for only 60 respondents; reduce --classes"),
+    (["--classes", "61"], "61 classes are too many for 60 respondents; reduce --classes"),
     (["--segments", "1"], "--segments must be an integer >= 2; got 1"),
     (["--segments", "3-2"], "--segments must be an integer >= 2, or several; got none"),
-    (["--segments", "2,61"], "61 segments for only 60 respondents; reduce --segments"),
+    (["--segments", "2,61"], "61 segments are too many for 60 respondents; reduce --segments"),
     (["--choose", "aic"], "--choose must be bic or held-out; got 'aic'."),
 ]
 

@@ -8,9 +8,11 @@ from helpers.elimination_fits import FakeModel
 
 from thali._data import kinds
 from thali._labels import display_width
+from thali._model.finding import Finding
 from thali._reading.recognise import read
 from thali._reading.table import read_table
-from thali._surfaces.readable import align
+from thali._surfaces.text import part_of
+from thali.errors import PYTHON
 
 WORLD = ['香水, "Nº5"', "향수; 파도", "عطر\nورد", "weight", "001", "NA", "a\r\nb\tc", "=1|2"]
 
@@ -25,9 +27,8 @@ def test_width_on_a_terminal(text, width):
 
 
 def test_columns_align_by_width_and_a_cell_is_one_line():
-    assert align([("茶", "1"), ("tea\ntime", "22"), ("e\u0301", "333")], left={0}) == (
-        "茶          1\ntea time   22\ne\u0301         333"
-    )
+    table = pd.DataFrame({"n": [1, 22, 333]}, pd.Index(["茶", "tea\ntime", "e\u0301"], name="option"))
+    assert part_of(Finding(table=table), PYTHON) == ("option      n\n茶          1\ntea time   22\ne\u0301         333")
 
 
 @pytest.mark.fit

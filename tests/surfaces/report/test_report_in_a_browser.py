@@ -487,9 +487,9 @@ def test_shares_move_while_typing_and_numbers_outside_the_tested_ones_have_a_wor
     price, word = page.locator("input[type=number]").first, page.locator(".word").first
     market = [list(product) for product in draws.first_task]
     for typed, sentence in (
-        ("9", "Outside the 1 to 4 that"),
-        ("-3", "is the sign right"),
-        ("", "no number"),
+        ("9", "Outside the tested range (1 to 4)"),
+        ("-3", "check the sign"),
+        ("", "Not a number"),
         ("2.2", ""),
     ):
         price.fill(typed)  # and does not leave the field

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
 from thali._labels import plural
 from thali._model.common_findings import MISFIT
 from thali._posterior.interval import level_name, tails_of
@@ -20,8 +21,7 @@ if TYPE_CHECKING:
 # What a row of a check is of: the words for it in sentences and pictures, one entry a kind of row ---------------------
 
 
-PAIR, TIED, MOST_SIMILAR = "pair", "pair with ties", "pair of triplets"
-MEMBER, ANSWER, SIMILARITY = "member of a set", "option that is named", "similarity"
+SIMILARITY = "similarity"  # the others are of `thali._data.questions`
 ROWS = "rows"  # the key in `attrs` of a table
 EACH = "each"  # likewise: what its column group is, a group or a person
 
@@ -151,7 +151,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
-    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} outside the {level_name(table.attrs['interval'])}"
+    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} outside their {level_name(table.attrs['interval'])}"
     sentence = f"{found} ({_p(p_value, resolution)}): {outside} predictive intervals ({by_chance} expected by chance)"
     if len(missed):
         names = {label: label for label in options_in(table)}

@@ -1,6 +1,6 @@
 """What is refused of a posterior because of its data or its people."""
 
-from thali._data.kinds import OWN, SIMILARITIES, TRIPLETS
+from thali._data.kinds import OWN
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -25,25 +25,21 @@ def of_known_data(posterior: Posterior, what: str) -> Posterior:
 def of_choices(posterior: Posterior, what: str) -> Posterior:
     """The posterior; an ArgumentError names what was asked for if it is not of choices."""
     if not of_known_data(posterior, what).facts.of_choices:
-        raise ArgumentError(
-            f"{what} requires a model fitted to choices; this one was fitted to {posterior.data_kind}. Use features(),"
-            " and posterior_['posterior']['similarity'] for predictions."
-        )
+        raise not_of_choices(posterior, what)
     return posterior
 
 
-def of_similarities(posterior: Posterior, what: str) -> Posterior:
-    """The posterior; an ArgumentError names what was asked for if it is not of similarities."""
-    return _of(SIMILARITIES, posterior, what)
+def not_of_choices(posterior: Posterior, what: str) -> ArgumentError:
+    """The error of what only choices of one group have."""
+    of_known_data(posterior, what)
+    return ArgumentError(
+        f"{what} requires a model fitted to choices; this model was fitted to {posterior.data_kind}. Use features(),"
+        " and posterior_['posterior']['similarity'] for predictions."
+    )
 
 
-def of_triplets(posterior: Posterior, what: str) -> Posterior:
-    """The posterior; an ArgumentError names what was asked for if it is not of triplets."""
-    return _of(TRIPLETS, posterior, what)
-
-
-def _of(kind: str, posterior: Posterior, what: str) -> Posterior:
-    """The posterior, if it is of one group and this kind of data."""
+def of_only(kind: str, posterior: Posterior, what: str) -> Posterior:
+    """The posterior; an ArgumentError names what was asked for if it is not of one group and this kind of data."""
     if (found := of_known_data(posterior, what).data_kind) != kind:
-        raise ArgumentError(f"{what} requires a model fitted to {kind}; this one was fitted to {found}.")
+        raise ArgumentError(f"{what} requires a model fitted to {kind}; this model was fitted to {found}.")
     return posterior

@@ -5,22 +5,18 @@ The tree has what that of one group has, where probabilities are those of a new 
 mean nothing, and change from draw to draw; `class_order` makes them comparable.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.answers import Answers, GivenAnswers, first_answers, given_answers, log_coefficients_of_people
-from thali._data.kinds import BEST_WORST, BY_KINDS, CHOICES, PAIRS
-from thali._model.best_worst import answer_probabilities
+from thali._data.answers import Answers
+from thali._data.kinds import BEST_WORST, BY_KINDS
+from thali._data.questions import GivenAnswers
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
 
-from ..draws.columns import FeatureColumns
-from ..draws.counts import outcomes
-from ..draws.covariates import Lift
-from ..draws.probabilities import probability_draws
-from ..draws.tree import MAX_PAIRS, DataPart, kept_draws, pair_index, stored_features
+from ..draws.tree import MAX_PAIRS, kept_draws, stored_features
 from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over
 
 if TYPE_CHECKING:
@@ -59,13 +55,15 @@ def kinds_tree(
 ) -> "xarray.DataTree":
     """The draws of all chains as one tree; chains of different lengths are cut to a rectangle."""
     import xarray as xr
+    from scipy.sparse import csr_array
 
-    kept, given = kept_draws(chains), given_answers(data)
+    kept, asked = kept_draws(chains), data.questions("tie" in likelihood.parameters)
+    given = asked.given
     shape, number = kept.shape, kept.chains[0].unique_weights.shape[1]
     of = np.concatenate(kept.stacked(chain.kinds for chain in kept.chains))
     sizes = (of[:, :, None] == np.arange(number)).sum(axis=1)
     labels, people = np.asarray(data.labels, dtype=str), np.asarray(given.respondents, dtype=str)
-    coefficients = log_coefficients_of_people(given)
+    coefficients = asked.log_coefficients_of_people()
     dense = data.n_options * (data.n_options - 1) // 2 <= MAX_PAIRS
 
     raw, parts = columns_of_groups(kept, range(number)), []
@@ -105,12 +103,11 @@ def kinds_tree(
     descriptions = part.descriptions | _OF_KINDS
     found = kept.groups(variables, coordinates | part.coordinates, descriptions)
     with np.errstate(divide="ignore"):  # a probability of 0
-        logs = []
-        for g, columns in enumerate(by_kind):
-            kind = _Kind(parts[g], columns, {name: values[g].ravel() for name, values in own.items()})
-            logs.append(_counted(kind, data, given))
-    if logs[0] is not None and is_pointwise(len(people), len(of)):
-        terms = _log_of_people(np.stack(logs, axis=2), of) + coefficients
+        logs = [np.log(each.answers()) for each in parts if each.answers is not None]
+    if logs and is_pointwise(len(people), len(of)):
+        times = csr_array((given.times, (given.answer, given.respondent)), (logs[0].shape[1], len(people)))
+        by_person = np.stack([np.maximum(each, LEAST) @ times for each in logs], axis=2)
+        terms = _log_of_people(by_person, of) + coefficients
         variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
         found["log_likelihood"] = xr.Dataset({"answers": variable}, kept.coordinates() | {"respondent": people})
     constants, observed = _stored(part.kind, data, given)
@@ -135,63 +132,6 @@ def mixed(shares: np.ndarray, each: np.ndarray, ties: np.ndarray | None) -> np.n
         return np.einsum("...g,...gn->...n", shares, each)
     weights = shares[..., None] / (1.0 + ties[..., None] * np.sqrt(each * (1.0 - each)))
     return (weights * each).sum(axis=-2) / weights.sum(axis=-2)
-
-
-class _Kind(NamedTuple):
-    """What draws say of one kind: the part of the data, columns, and parameters draw by draw."""
-
-    part: DataPart
-    columns: FeatureColumns
-    own: dict[str, np.ndarray]
-
-
-def _of_pairs(kind: _Kind, data: Any) -> np.ndarray | None:
-    """Of each answer, a choice of the first of each compared pair, or cell, one of the second, and of neither."""
-    if "choice_probability" not in kind.part.variables or len(data.cells.pair) > MAX_PAIRS:
-        return None
-    p = kind.part.variables["choice_probability"][1][..., pair_index(data.first, data.second, data.n_options)]
-    p = p.reshape(p.shape[0] * p.shape[1], -1)
-    if data.covariates is not None:
-        beta = kind.part.variables["covariate"][1]
-        lift = Lift(beta.reshape(-1, beta.shape[-1]), data.covariates.values)
-        lapse = kind.part.constants["lapse"]
-        p = probability_draws(kind.columns, data.cells.first, data.cells.second, lapse, lift)
-    tie = kind.own.get("tie")
-    found = outcomes(p, 1.0 - p, np.zeros(1) if tie is None else tie[:, None])
-    return np.log(found[..., [0, 2, 1]]).reshape(len(p), -1)
-
-
-def _of_places(kind: _Kind, data: Any) -> np.ndarray | None:
-    """Of each member of each set."""
-    if "set_probability" not in kind.part.variables:
-        return None
-    return np.log(kind.part.variables["set_probability"][1].reshape(-1, len(data.members)))
-
-
-def _of_best_and_worst(kind: _Kind, data: Any) -> np.ndarray | None:
-    """Of each possible answer to each set."""
-    if first_answers(data.start)[-1] > MAX_PAIRS:
-        return None
-    constants, weights = kind.part.constants, kind.columns.unique_weights
-    return np.log(answer_probabilities(weights, data.start, data.members, constants["lapse"], constants["best_worst"]))
-
-
-# The log probability of every answer, draw by draw (draws, answers); None where it is not stored.
-_COUNTED: dict[str, Callable[[_Kind, Any], np.ndarray | None]] = {
-    PAIRS: _of_pairs,
-    CHOICES: _of_places,
-    BEST_WORST: _of_best_and_worst,
-}
-
-
-def _counted(kind: _Kind, data: Any, given: GivenAnswers) -> np.ndarray | None:
-    """The log probability of everybody's answers, if they are of that kind (draws, people), without coefficients."""
-    from scipy.sparse import csr_array
-
-    if (logs := _COUNTED[kind.part.kind](kind, data)) is None:
-        return None
-    times = csr_array((given.times, (given.answer, given.respondent)), (logs.shape[1], len(given.respondents)))
-    return np.maximum(logs, LEAST) @ times
 
 
 def _stored(kind: str, data: Any, given: GivenAnswers) -> tuple[dict[str, Any], dict[str, Any]]:

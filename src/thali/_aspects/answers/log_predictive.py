@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.answers import answers_given
 from thali._data.choices import Choices
 from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
@@ -46,17 +45,10 @@ def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
             f"Choices of respondents must be Choices; got {type(data).__name__}. Convert comparisons with"
             " Choices.from_comparisons(comparisons)."
         )
-    if not data.respondents or (data.respondent < 0).any():
-        raise DataError("The choices do not say which respondent made them; name the column of respondents.")
-    which, row = answers_among(data)
-    chosen = data.times > 0
-    entries = data.times[chosen], (row[chosen], data.respondent[chosen])
-    return which, csr_array(entries, (len(which), len(data.respondents)))
-
-
-def answers_among(data: Choices) -> tuple[np.ndarray, np.ndarray]:
-    """Which answers were given, and which of them each row is."""
-    return np.unique(data.choice if data.worst is None else answers_given(data), return_inverse=True)
+    if (given := data.questions().given) is None:
+        raise DataError("The choices do not identify respondents; name the column of respondents.")
+    which, row = np.unique(given.answer, return_inverse=True)
+    return which, csr_array((given.times, (row, given.respondent)), (len(which), len(given.respondents)))
 
 
 def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":

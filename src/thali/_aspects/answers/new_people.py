@@ -13,7 +13,7 @@ from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import probability_draws
-from .log_predictive import answers_among, choices_by_person, log_of_choices
+from .log_predictive import choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, Kappas, PopulationDraws, kappas_in, new_weights
 from .predict import has_answers, out_of_sets, places_of
 from .slopes import known_in, slopes_in, values_of
@@ -105,8 +105,9 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
     population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
     found, known = {}, None if population.slopes is None else known_in(posterior, data.people)
     for name, own in data.by_respondent().items():
-        which, row = answers_among(own)
-        places, times = places_of(own, posterior.labels)[0], np.bincount(row, own.times)
+        counts = own.questions().counts
+        which = np.flatnonzero(counts)
+        places, times = places_of(own, posterior.labels)[0], counts[which]
 
         def log_likelihood(
             columns: FeatureColumns, places: Any = places, which: Any = which, times: Any = times

@@ -15,8 +15,7 @@ from thali.errors import ArgumentError
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.counts import outcomes as with_ties
 from ..draws.probabilities import probability_draws
-from ..draws.triplets import probabilities_of_draws
-from .kind import of_choices, of_triplets
+from .kind import of_choices
 from .options import utility_draws
 
 if TYPE_CHECKING:
@@ -161,9 +160,9 @@ def next_pairs_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: 
     """A row a pair, in the order in which they are best asked."""
     posterior, rng = of_choices(posterior, "next_pairs"), np.random.default_rng(seed)
     labels = posterior.labels
-    first, second = np.array(list(combinations(_among(among, labels, 2), 2)), np.int64).T
+    first, second = np.array(list(combinations(options_among(among, labels, 2), 2)), np.int64).T
     first, second = _some(np.stack([first, second], axis=1), NUMBERS // (3 * MIN_DRAWS), rng).T
-    columns, at = _draws(posterior, 3 * len(first))
+    columns, at = draws_for(posterior, 3 * len(first))
     p = probability_draws(columns, first, second, posterior.lapse)
     if (tie := posterior.tie) is None:
         found = np.stack([p, 1.0 - p], axis=-1)
@@ -171,10 +170,10 @@ def next_pairs_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: 
         found = with_ties(p, 1.0 - p, tie[at][:, None])
     size = found.shape[-1]
     outcomes = QuestionOutcomes(found.reshape(len(found), -1), np.arange(len(first) + 1) * size)
-    chosen = choose(outcomes, _target(goal, columns, labels, rng), whole("n", n, 1), rng)
+    chosen = choose(outcomes, learning_target(goal, columns, labels, rng), whole("n", n, 1), rng)
     mean = found.mean(axis=0)[chosen.questions]
     sides = {"a": [labels[k] for k in first[chosen.questions]], "b": [labels[k] for k in second[chosen.questions]]}
-    return _table(sides, {"p_a": mean[:, 0]} | ({"p_tie": mean[:, 1]} if size == 3 else {}), chosen)
+    return question_table(sides, {"p_a": mean[:, 0]} | ({"p_tie": mean[:, 1]} if size == 3 else {}), chosen)
 
 
 def next_sets_table(posterior: Posterior, size: Any, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
@@ -183,38 +182,22 @@ def next_sets_table(posterior: Posterior, size: Any, n: Any, among: Any, goal: A
 
     posterior, rng = of_choices(posterior, "next_sets"), np.random.default_rng(seed)
     labels = posterior.labels
-    own = _among(among, labels, size := whole("size", size, 2))
-    sets = _subsets(own, size, rng)
-    columns, _ = _draws(posterior, sets.size)
+    own = options_among(among, labels, size := whole("size", size, 2))
+    sets = subsets_of(own, size, rng)
+    columns, _ = draws_for(posterior, sets.size)
     start = np.arange(len(sets) + 1) * size
     p = set_probability_draws(columns, start, sets.ravel(), posterior.lapse)
-    chosen = choose(QuestionOutcomes(p, start), _target(goal, columns, labels, rng), whole("n", n, 1), rng)
-    return _table({"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen)
+    chosen = choose(QuestionOutcomes(p, start), learning_target(goal, columns, labels, rng), whole("n", n, 1), rng)
+    return question_table({"members": [tuple(labels[k] for k in sets[q]) for q in chosen.questions]}, {}, chosen)
 
 
-def next_triplets_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: Any) -> "pandas.DataFrame":
-    """A row a triplet, in the order in which they are best asked."""
-    posterior, rng = of_triplets(posterior, "next_triplets"), np.random.default_rng(seed)
-    labels = posterior.labels
-    triples = _subsets(_among(among, labels, 3), 3, rng)
-    columns, at = _draws(posterior, triples.size)
-    constant = None if posterior.constant is None else posterior.constant[at]
-    first, second = triples[:, [0, 0, 1]].ravel(), triples[:, [1, 2, 2]].ravel()
-    start = np.arange(len(triples) + 1) * 3
-    p = probabilities_of_draws(columns, constant, start, first, second, posterior.link, posterior.lapse)
-    chosen = choose(
-        QuestionOutcomes(p, start), _target(goal, columns, labels, rng, (EVERYTHING,)), whole("n", n, 1), rng
-    )
-    return _table({"objects": [tuple(labels[k] for k in triples[q]) for q in chosen.questions]}, {}, chosen)
-
-
-def _table(questions: dict[str, Any], more: dict[str, Any], chosen: Any) -> "pandas.DataFrame":
+def question_table(questions: dict[str, Any], more: dict[str, Any], chosen: Any) -> "pandas.DataFrame":
     from thali._tables import Table
 
     return Table(questions | more | {"information": chosen.gains, "alone": chosen.alone})
 
 
-def _among(among: Any, labels: list[str], least: int) -> list[int]:
+def options_among(among: Any, labels: list[str], least: int) -> list[int]:
     """The positions of the options that may be asked about."""
     if among is None:
         found = list(range(len(labels)))
@@ -240,7 +223,7 @@ def _some(rows: np.ndarray, most: int, rng: np.random.Generator) -> np.ndarray:
     return rows if len(rows) <= most else rows[np.sort(rng.choice(len(rows), most, replace=False))]
 
 
-def _subsets(own: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
+def subsets_of(own: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
     """All sets of so many options, or some at random."""
     if comb(len(own), size) <= QUESTIONS:
         return np.array(list(combinations(own, size)), np.int64)
@@ -248,7 +231,7 @@ def _subsets(own: list[int], size: int, rng: np.random.Generator) -> np.ndarray:
     return np.unique(found, axis=0)
 
 
-def _draws(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.ndarray]:
+def draws_for(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.ndarray]:
     """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws these are."""
     columns = columns_of(posterior)
     most = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // places))
@@ -256,7 +239,7 @@ def _draws(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.ndarra
     return columns.take(at), at
 
 
-def _target(
+def learning_target(
     goal: Any, columns: FeatureColumns, labels: list[str], rng: np.random.Generator, words: Any = WORDS
 ) -> LearningTarget:
     """What is to be learned."""

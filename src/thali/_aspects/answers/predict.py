@@ -9,27 +9,18 @@ import numpy as np
 from thali._data.answers import first_answers
 from thali._data.choices import Choices
 from thali._data.pairs.parts import LeftPair
-from thali._data.triplets import Triplets
-from thali._data.triplets.rows import pairs_in
-from thali._inference.numerics.ranks import average_ranks
-from thali._labels import as_label, suggest
-from thali._posterior.interval import tails_of
+from thali._labels import as_label
 from thali._posterior.view import Posterior
-from thali.errors import ArgumentError, DataError
+from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.counts import outcomes
 from ..draws.covariates import Lift, values_for
 from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
-from ..draws.similarities import similarity_draws
-from ..draws.tree import MAX_PAIRS, pair_coordinates
-from ..draws.triplets import pair_similarities, triplet_blocks
-from .kind import of_choices, of_similarities, of_triplets
 
 if TYPE_CHECKING:
     import pandas
 
-    from thali._data.similarities import Similarities
 
 _SETS = 200  # whose draws are held at once
 
@@ -182,105 +173,11 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
     return found
 
 
-def fitted_draws(posterior: Posterior, data: "Similarities") -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of each measured similarity of these data, in every draw (chain, draw, pair)."""
-    posterior = of_similarities(posterior, "a predicted similarity")
-    mean = similarity_draws(columns_of(posterior), posterior.constant, data.first, data.second)
-    deviation = posterior.sigma[:, None] / np.sqrt(data.judgements)
-    return mean.reshape(*posterior.shape, -1), deviation.reshape(*posterior.shape, -1)
-
-
-# Predictions for triplets: the most similar pair of any set, and how similar the pairs are ----------------------------
-
-
-Places = tuple[np.ndarray, np.ndarray, np.ndarray]  # start, first, second
-
-
-def predicted_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
-    """Of each set the posterior mean probabilities of its pairs, and their Monte Carlo errors if wanted."""
-    from thali._posterior.summary import mean_errors
-
-    posterior = of_triplets(posterior, "predict_proba")
-    start, first, second = places_of_pairs(sets, posterior.labels)
-    mean, errors = np.empty(len(first)), np.empty(len(first))
-    for places, draws in triplet_blocks(posterior, start, first, second):
-        mean[places] = draws.mean(axis=0)
-        if return_se:
-            errors[places] = mean_errors(draws.T.reshape(draws.shape[1], posterior.shape[0], -1))
-    found = np.split(mean, start[1:-1])
-    return (found, np.split(errors, start[1:-1])) if return_se else found
-
-
-def places_of_pairs(sets: Any, labels: list[str]) -> Places:
-    """The pairs of sets of labels, set after set."""
-    where = {label: k for k, label in enumerate(labels)}
-    if isinstance(sets, Triplets):
-        for label in sets.labels:
-            _known(label, where, "The data name")
-        at = np.array([where[label] for label in sets.labels])
-        return sets.start, *np.sort([at[sets.first], at[sets.second]], axis=0)
-    if isinstance(sets, str) or not hasattr(sets, "__iter__"):
-        raise ArgumentError(
-            f"Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got {type(sets).__name__}."
-        )
-    sizes, sides = [], []
-    for number, entry in enumerate(sets):
-        if isinstance(entry, str) or not hasattr(entry, "__iter__"):
-            raise ArgumentError(f"Entry {number} is {entry!r}; give sets of at least three objects, (a, b, c).")
-        try:
-            pairs = pairs_in(number, entry)
-        except DataError as error:
-            raise ArgumentError(str(error)) from None
-        for pair in pairs:
-            for label in pair:
-                _known(label, where, f"Entry {number} names")
-        sizes.append(len(pairs))
-        sides += [sorted((where[a], where[b])) for a, b in pairs]
-    first, second = np.array(sides, np.int64).reshape(-1, 2).T
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), first, second
-
-
-def _known(label: str, where: dict[str, int], who: str) -> None:
-    """Refuse an object that the model does not know."""
-    if label not in where:
-        raise ArgumentError(f"{who} {label!r}, which is not an object of the fit.{suggest(label, list(where))}")
-
-
-def pair_ranks_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """A row a pair, the most similar first."""
-    from thali._tables import Table
-
-    posterior = of_triplets(posterior, "pair_ranks")
-    labels = np.asarray(posterior.labels, dtype=str)
-    first, second = np.triu_indices(len(labels), k=1)
-    if len(first) > MAX_PAIRS:
-        raise ArgumentError(
-            f"{len(labels):,} objects have {len(first):,} pairs, too many for a table of ranks; compare selected pairs"
-            " with predict_proba."
-        )
-    similarity = pair_similarities(columns_of(posterior), posterior.constant, first, second, posterior.link)
-    rank = average_ranks(-similarity)
-    sides = pair_coordinates("", labels, first, second)
-    found: dict[str, Any] = {"a": sides["option_a"][1], "b": sides["option_b"][1]}
-    for name, draws in (("similarity", similarity), ("rank", rank)):
-        low, high = np.quantile(draws, tails_of(ci), axis=0)
-        found |= {name: draws.mean(axis=0), f"{name}_low": low, f"{name}_high": high}
-    table = Table(found).sort_values("rank", kind="stable", ignore_index=True)
-    table.attrs["interval"] = ci
-    return table
-
-
 # What draws predict for data that were left out of the fit ------------------------------------------------------------
-
-
-def predicted_left_out(posterior: Posterior, part: Any) -> Any:
-    """The outcomes of a pair, or the means and standard deviations of similarities, draw by draw."""
-    return outcome_draws(posterior, part) if isinstance(part, LeftPair) else fitted_draws(posterior, part)
 
 
 def outcome_draws(posterior: Posterior, part: LeftPair) -> np.ndarray:
     """The probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
-    posterior = of_choices(posterior, "predict_left_out")
     count, n_outcomes = part.counts.shape
     first, second = (np.full(count, posterior.labels.index(label)) for label in part.pair)
     lift = lift_for(posterior, [part.pair] * count, part.known(posterior.covariates))

@@ -1,26 +1,22 @@
 """The label-free quantities of a latent-feature model, by which the agreement of chains is judged."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from thali._data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES
 from thali._inference.numerics.ranks import average_ranks
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
-from thali.errors import Argument, Setting
+from thali.errors import Setting
 
 from ..draws.columns import columns_of
 from ..draws.covariates import parameter
 from ..draws.probabilities import probability_draws
 from ..draws.tree import pair_index
-from ..draws.triplets import mean_value
 from .features import features_table, presence_of
-from .kinds_of_people import of_kinds
 from .options import shares_of, utility_draws
 from .population import quantities_of_population
-from .stored_layout import APPROXIMATE, TEMPERED_LATER
 
 # With more options than this the choice probabilities are not rows of the summary.
 MAX_OPTIONS = 60
@@ -29,18 +25,10 @@ MAX_RANKED = 1_000
 # The presence of less probable features is not a row of the summary.
 MIN_PRESENT = 0.2
 
-# Of similarities and triplets: objects whose pairs chains are judged by, how many pairs at least and at most, and
-# numbers that are looked at for each of their two quantities.
-MAX_JUDGED_OBJECTS, JUDGED_PAIRS, MAX_JUDGED_NUMBERS = 40, (20, 200), 1e7
-
 # Quantities of owners, which all groups share.
 SHARED = ("n_features", "n_shared_features", "alpha", "log_likelihood")
 
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
-_TEMPERED_LATER = (
-    " Without tempering the chains stayed in different families of features, so they were restarted with tempering."
-)
-_APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 _FAMILIES = "the chains stay in different sets of features, so more draws will rarely help; refit with "
 
 
@@ -72,24 +60,6 @@ def of_shared_aspects(posterior: Posterior) -> Quantities:
     if not posterior.n_features.any():
         return {}
     return of_presence(posterior, sees_single=False, sees_full=False)
-
-
-def advice_of(posterior: Posterior) -> Advice:
-    """Remedies for chains that disagree, where nothing else is known those for the kind of data."""
-    if posterior.attributes.get(APPROXIMATE):
-        return Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
-    advice = _ADVICE.get(posterior.kind_of_one, advice_of_choices)(posterior)
-    return advice._replace(note=(_TEMPERED_LATER,)) if posterior.attributes.get(TEMPERED_LATER) else advice
-
-
-def of_all(posterior: Posterior) -> Quantities:
-    """Those of any data: the number of features that are counted, `alpha` if it was learned, `log_likelihood`."""
-    found = {"n_features": posterior.n_features}
-    if posterior.kind_of_one == SIMILARITIES:  # features of a single object are drawn from the prior
-        found = {"n_shared_features": posterior.n_counted}
-    if posterior.learned_alpha:
-        found["alpha"] = posterior.alpha
-    return found | {"log_likelihood": posterior.log_likelihood}
 
 
 def of_pairs(posterior: Posterior) -> Quantities:
@@ -139,49 +109,6 @@ def of_every_pair(posterior: Posterior) -> Quantities:
     return {f"choice_probability[{name}]": p[..., pair] for pair, name in enumerate(posterior.pair_names)}
 
 
-def of_similarities(posterior: Posterior) -> Quantities:
-    """`sigma` if it was learned, `constant` if there is one, and `presence[a, b, ...]` of probable shared features."""
-    own = {"sigma": posterior.sigma} if posterior.learned_sigma else {}
-    own |= {"constant": posterior.constant} if posterior.has_constant else {}
-    return {name: each.reshape(posterior.shape) for name, each in own.items()} | of_presence(posterior, False)
-
-
-def of_triplets(posterior: Posterior) -> Quantities:
-    """`constant`, as a share of the mean value of all pairs, if there is one, and `presence[a, b, ...]`."""
-    present = of_presence(posterior, sees_single=False, sees_full=posterior.has_constant)
-    if (constant := posterior.constant) is None:
-        return present
-    share = constant / mean_value(columns_of(posterior), constant)
-    return {"constant": share.reshape(posterior.shape)} | present
-
-
-def some_pairs(posterior: Posterior) -> tuple[np.ndarray, np.ndarray]:
-    """Pairs of objects, evenly spaced, fewer of many draws."""
-    objects = spread(posterior.n_options, MAX_JUDGED_OBJECTS)
-    first, second = np.triu_indices(len(objects), 1)
-    most = int(np.clip(MAX_JUDGED_NUMBERS / posterior.n_draws, *JUDGED_PAIRS))
-    chosen = spread(len(first), most)
-    return objects[first[chosen]], objects[second[chosen]]
-
-
-def of_some_pairs(
-    posterior: Posterior, name: str, draws_of: Callable[[np.ndarray, np.ndarray], np.ndarray]
-) -> Quantities:
-    """`name[a, b]` of some pairs, of which `draws_of` gives a number in each draw (draws, pairs).
-
-    Unlike the presence of a feature with just these owners they are there for any number of objects.
-    """
-    labels, (first, second) = posterior.labels, some_pairs(posterior)
-    drawn = draws_of(first, second).T.reshape(-1, *posterior.shape)
-    named = (f"{name}[{labels[i]}, {labels[j]}]" for i, j in zip(first, second, strict=True))
-    return dict(zip(named, drawn, strict=True))
-
-
-def spread(number: int, most: int) -> np.ndarray:
-    """Some of so many places, evenly spaced."""
-    return np.unique(np.linspace(0, number - 1, min(number, most)).astype(int))
-
-
 def of_own(posterior: Posterior) -> Quantities:
     """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
     return posterior.parameters | of_presence(posterior, posterior.sees_single)
@@ -208,12 +135,7 @@ def advice_of_choices(posterior: Posterior) -> Advice:
     """Remedies for chains of choices or triplets that disagree; known aspects leave nothing to temper."""
     if np.ptp(posterior.n_features) == 0:
         return Advice()
-    return _tempered(temperatures_of(posterior), (Setting("tempering", 8),))
-
-
-def advice_of_similarities(posterior: Posterior) -> Advice:
-    """Remedies for chains of similarities that disagree."""
-    return _tempered(temperatures_of(posterior), (Argument("tempering"), " (", Setting("tempering", None), ")"))
+    return tempered(temperatures_of(posterior), (Setting("tempering", 8),))
 
 
 def advice_of_own(posterior: Posterior) -> Advice:
@@ -221,7 +143,7 @@ def advice_of_own(posterior: Posterior) -> Advice:
     return Advice(stuck=(_FAMILIES, Setting("tempering", 8), " or more temperatures"))
 
 
-def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
+def tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
     """Switch tempering on, or take more temperatures and draws."""
     from ..samplers.tempering import MAX_TEMPERATURES
 
@@ -234,13 +156,3 @@ def _tempered(temperatures: int, to_temper: tuple[Any, ...]) -> Advice:
         f" (now {temperatures} temperatures) and ",
     )
     return Advice(stuck=stuck, longer_if_stuck=True)
-
-
-_ADVICE = {SIMILARITIES: advice_of_similarities, OWN: advice_of_own}
-_OF_NEW = {PAIRS: of_pairs, CHOICES: of_offered, BEST_WORST: of_every_pair}
-
-
-def of_people(posterior: Posterior) -> Quantities:
-    """Those of kinds of people, and those of a new person up to 60 options."""
-    few = posterior.n_options <= MAX_OPTIONS
-    return of_kinds(posterior) | (_OF_NEW[posterior.kind_of_one](posterior) if few else {})

@@ -135,9 +135,11 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
     told = {(as_label(person), group) for person, group in found.items()}
     group_of = dict(told)
     if len(group_of) < len(told):
-        raise ArgumentError(Argument("by"), " gives two groups for one respondent; give one group each.")
+        raise ArgumentError(Argument("by"), " assigns a respondent to two groups; assign each respondent to one group.")
     if missing := [person for person in people if person not in group_of]:
-        raise ArgumentError(Argument("by"), f" has no group for {shorten(missing, 5)}; give these respondents a group.")
+        raise ArgumentError(
+            Argument("by"), f" has no group for {shorten(missing, 5)}; assign these respondents to a group."
+        )
     codes, names = pd.factorize(pd.Series([group_of[person] for person in people]), sort=True)
     if (codes < 0).any():
         raise ArgumentError(

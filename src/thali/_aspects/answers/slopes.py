@@ -200,7 +200,9 @@ def effects_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFra
     from thali._tables import Table
 
     if posterior.slopes is None:
-        raise ArgumentError("respondent_effects requires a model with ", Argument("by"), ", columns of respondents.")
+        raise ArgumentError(
+            "respondent_effects requires a model with ", Argument("by"), ", which names respondent columns."
+        )
     options, features = effect_draws(posterior)
     tails = tails_of(ci)
     rows, index = [], []

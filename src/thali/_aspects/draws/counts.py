@@ -1,13 +1,8 @@
 """Counts of outcomes: binomial and multinomial distributions and their coefficients, natural logarithms; ties."""
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from thali._data.choices import Choices
-    from thali._data.judged import AnswerTally
-    from thali._data.triplets import Triplets
 
 
 def log_coefficient(wins: Any, losses: Any) -> Any:
@@ -36,25 +31,8 @@ def outcomes(p: Any, q: Any, tie: Any) -> np.ndarray:
     return np.stack(np.broadcast_arrays(p, r, q), axis=-1) / (1.0 + r)[..., None]
 
 
-def log_outcome_coefficient(wins: Any, tied: Any, losses: Any) -> Any:
-    """ln of the number of orders of the outcomes of a pair, elementwise."""
+def log_outcome_coefficients(counts: np.ndarray) -> Any:
+    """ln of the number of orders of outcomes (..., outcomes)."""
     from scipy.special import gammaln
 
-    total = gammaln(wins + tied + losses + 1.0)
-    return total - gammaln(wins + 1.0) - gammaln(tied + 1.0) - gammaln(losses + 1.0)
-
-
-def log_multinomial(wins: Any, tied: Any, losses: Any, probabilities: np.ndarray) -> Any:
-    """ln Multinomial(wins, tied, losses | probabilities), elementwise."""
-    from scipy.special import xlogy
-
-    counts = np.stack(np.broadcast_arrays(wins, tied, losses), axis=-1)
-    return log_outcome_coefficient(wins, tied, losses) + xlogy(counts, probabilities).sum(axis=-1)
-
-
-def log_coefficients(data: "Choices | Triplets | AnswerTally") -> np.ndarray:
-    """The logarithm of the multinomial coefficient of each set."""
-    from scipy.special import gammaln
-
-    first = data.start[:-1]
-    return gammaln(np.add.reduceat(data.counts, first) + 1.0) - np.add.reduceat(gammaln(data.counts + 1.0), first)
+    return gammaln(counts.sum(axis=-1) + 1.0) - gammaln(counts + 1.0).sum(axis=-1)

@@ -1,6 +1,6 @@
 """Draws of latent-feature models as a tree in the ArviZ schema: pairs of options, log prior densities."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 # With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
 MAX_PAIRS = 2_000
 _DESCRIPTIONS = {
-    "n_features": "features that at least one option has; the fixed unique ones are not counted",
+    "n_features": "features that at least one option has, without the fixed unique features",
     "alpha": "concentration of the prior over features",
     "log_likelihood": "full data set, natural logarithm, including constants such as binomial coefficients",
     "features": "1 if an option has a feature, else 0; padded with 0",
@@ -60,6 +60,7 @@ class DataPart:
     rows: tuple[str, ...] = ()  # the dimensions along which data stand, of which each group of people has its own
     scale: np.ndarray | None = None  # (draws,) of weights and constant, where only their ratios count
     common: tuple[str, ...] = ()  # variables of parameters that groups of people have in common
+    answers: Callable[[], np.ndarray] | None = None  # probabilities of all answers (draws, answers); None: too many
 
 
 class KeptDraws(NamedTuple):

@@ -10,7 +10,6 @@ from thali._posterior.densities import is_pointwise
 from thali._posterior.view import Posterior
 
 from .columns import FeatureColumns, columns_of
-from .counts import log_coefficients
 from .probabilities import BLOCK
 from .similarities import similarity_draws
 from .tree import MAX_PAIRS, DataPart, pair_names
@@ -38,7 +37,8 @@ def triplets_part(
         "n_shared_features": (("chain", "draw"), np.bincount(draw, minlength=columns.n_draws).reshape(shape))
     }
     coordinates, pointwise = {}, {}
-    coefficients = log_coefficients(data)
+    asked = data.questions()
+    coefficients = asked.log_coefficients()
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         variables["similarity"] = (
@@ -47,7 +47,8 @@ def triplets_part(
         )
         coordinates = pair_names(np.asarray(data.labels, dtype=str))
     if len(data.first) <= MAX_PAIRS and is_pointwise(data.n_sets, columns.n_draws):
-        terms = log_of_sets(columns, constant, data, link, lapse)
+        p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
+        terms = asked.log_likelihoods(np.maximum(p, MIN_PROBABILITY))
         pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
     return DataPart(
         kind=TRIPLETS,
@@ -125,15 +126,6 @@ def probabilities_of_draws(
     guess = np.repeat(1.0 / sizes, sizes)
     share = np.divide(value, total, out=np.broadcast_to(guess, value.shape).copy(), where=total > 0.0)
     return (1.0 - lapse) * share + lapse * guess
-
-
-def log_of_sets(
-    columns: FeatureColumns, constant: np.ndarray | None, data: "Triplets", link: str, lapse: float
-) -> np.ndarray:
-    """The log-likelihood of the answers to each set in each draw (draws, sets)."""
-    p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, link, lapse)
-    logs = data.counts * np.log(np.maximum(p, MIN_PROBABILITY))
-    return np.add.reduceat(logs, data.start[:-1], axis=1) + log_coefficients(data)
 
 
 def triplet_blocks(

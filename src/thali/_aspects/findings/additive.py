@@ -36,7 +36,7 @@ from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
 from ..answers.check import check_sentence
 from ..answers.fit_quality import swap_sentence
-from ..answers.kind import of_similarities
+from ..answers.kind import of_only
 from ..answers.matched_features import similar_for
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
@@ -73,7 +73,7 @@ def fitted_similarities(model: Any, where: str, ci: float = INTERVAL) -> "pandas
 
     from ..models.additive import AdditiveClustering
 
-    posterior = of_similarities(model._view, where)
+    posterior = of_only(SIMILARITIES, model._view, where)
     if not isinstance(model, AdditiveClustering):
         raise ArgumentError(f"{where} requires an AdditiveClustering; got {type(model).__name__}.")
     observed, labels = posterior.similarities, posterior.labels

@@ -6,12 +6,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import factor, number, probability
+from thali._labels import listed
 from thali._model.best_worst import RANKING, REVERSED
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
 from thali._posterior.view import GROUPS, KINDS, ONE, PEOPLE
@@ -80,7 +81,7 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     """The number of latent aspects, where there may be any."""
     if of_options_alone(model):
         return None
-    what = "aspects besides unique ones" if model.unique else "latent aspects"
+    what = "aspects other than the unique ones" if model.unique else "latent aspects"
     return number_finding(model, model._view.n_features, "aspect", what, settings.ci)
 
 

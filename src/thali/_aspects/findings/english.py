@@ -35,7 +35,7 @@ ENGLISH = {
     " mean rank ({first}), {worst} the worst ({last}).",
     "ranks.common": "Ranks are based on population weights, which are means of the respondents' weights. An option"
     " that only some respondents strongly prefer can therefore rank higher here than by scores or shares.",
-    "unique_weights.title": "Unique weight of each option, and its share of the total",
+    "unique_weights.title": "Weight of the unique aspect of each option, and its share of the total",
     "choice_probabilities.title": "Observed proportions and predicted probabilities",
     "choice_probabilities.caption": "Observed proportions against predicted probabilities: points close to the"
     " diagonal are predicted well.",
@@ -113,8 +113,8 @@ ENGLISH = {
     "option_scores.anchor": "{none} = 100",
     "option_scores.caption": "Preference score of each option, with its interval.",
     "option_scores.segments": "Preference scores by segment ({scale})",
-    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %), the best set of this size with"
-    " probability {best}.",
+    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); with probability {best}, no"
+    " other set of this size reaches more.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
     "reach.one_spread": "This model assumes that respondents vary equally on every option. If they do not, reach is"
     " too high for options on which respondents agree and too low for options on which they differ most, by more than"
@@ -143,12 +143,13 @@ ENGLISH = {
     " population weight v_k, with κ_k ~ Gamma(2, 2 / κ) and κ ~ Gamma(2, 0.1).",
     "individuals.each": "Heterogeneity differs by option: respondents vary most on {most_option} (relative standard"
     " deviation {most_sd}) and least on {least_option} ({least_sd}).",
-    "individuals.kappa": "Heterogeneity: individual weights vary around the population weight by a relative standard"
-    " deviation of {estimate}.",
+    "individuals.kappa": "Heterogeneity: individual weights vary around the population weight with a relative"
+    " standard deviation of {estimate}.",
     "individuals.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     # groups and latent classes
     "groups.asked": "Do {names} share the same {word}s, and how much does each {word} weigh in each group?",
-    "groups.more": "{members} weighs more for {more} than for {less} (probability {sure} if the {word} exists;"
+    "groups.more": "The {word} of {members} weighs more for {more} than for {less} (probability {sure} if the {word}"
+    " exists;"
     " probability that it exists: {probability})",
     "groups.same": "No shared {word} clearly differs in weight between groups.",
     "groups.none": "No {word} shared by some but not all options is probable enough to be listed.",
@@ -157,12 +158,12 @@ ENGLISH = {
     "groups.caption": "Weight of each {word} in each group.",
     "groups.ranks": "Most preferred: {first}.",
     "groups.first": "{option} by {name} (probability {probability})",
-    "groups.higher": "{option} for {more} than for {less} (probability {probability})",
+    "groups.higher": "{option} ranks higher for {more} than for {less} (probability {probability})",
     "groups.differ": "Some options rank higher in one group than in another: {each}{more}.",
     "groups.alike": "No option clearly ranks higher in one group than in another; the most probable difference:"
     " {option} ranks higher for {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
-    "groups.kappa": "Weights of a feature vary between groups by a relative standard deviation of {estimate}.",
+    "groups.kappa": "The weight of a feature varies between groups with a relative standard deviation of {estimate}.",
     "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants: {value}.",
     "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
     "groups.methods.free": ", independent across groups.",
@@ -173,8 +174,8 @@ ENGLISH = {
     "kinds": "Number of latent classes: {number} (probability {probability}; at most {most} allowed).",
     "kinds.each": "Class {kind}: {sample} % of the respondents and {population} % of the population ({interval} {low}"
     " to {high}); {prefers}.",
-    "kinds.shares": "The share of the respondents counts complete respondents, as does its interval, which may"
-    " therefore exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class, the second"
+    "kinds.shares": "The share of the respondents and its interval are multiples of one respondent, so the interval"
+    " may exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class, the second"
     " largest, ... in each draw, regardless of their members.",
     "kinds.liked": "best mean ranks: {liked}",
     "kinds.title": "Latent classes, largest first: share of the respondents and of the population, and number of"
@@ -182,7 +183,7 @@ ENGLISH = {
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
     "kinds.features": "Weight in each class of the aspects that some but not all options share",
     "kinds.caption": "Weight of each aspect in each class.",
-    "kinds.kappa": "Weights of a feature vary between classes by a relative standard deviation of {estimate}.",
+    "kinds.kappa": "The weight of a feature varies between classes with a relative standard deviation of {estimate}.",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
     "kinds.agreement": "Share of respondent pairs that a draw and the most typical draw classify alike (same class or"
     " not): {value}.",
@@ -204,7 +205,7 @@ ENGLISH = {
     # maximum likelihood
     "ml.asked": "How much does each known aspect weigh, and how strongly is each option preferred?",
     "ml.weights": "Aspect weights (sum to 1)",
-    "ml.zero": "Weights estimated as zero, which is on the boundary and has no standard error: {names}.",
+    "ml.zero": "Weights estimated as zero (the lowest possible value, so there is no standard error): {names}.",
     "ml.tree": "The aspects as a tree of the options; the length of a branch is the weight of its aspect.",
     "ml.best": "Highest estimated utilities: {best}.",
     "ml.utility": "Utility scale: total weight of the aspects of each option",
@@ -238,7 +239,7 @@ ENGLISH = {
     "features.membership": "Probability that each option or object has the feature, given that the feature is present",
     "additive.counted": "features shared by two or more objects",
     "additive.counted.triplets": "features that affect the answers",
-    "additive.all": "all features, including those of a single object",
+    "additive.all": "features in total, including those of only one object",
     "additive.no variance": "All similarities are equal, so there is no variance to account for.",
     "additive.explained": "{whose} account for {share} % of the variance of the data.",
     "additive.of.expectation": "The expected similarities",
@@ -269,10 +270,10 @@ ENGLISH = {
     "additive.sigma.learned": "Standard deviation σ of {of}: {value}, estimated with the prior σ² ~"
     " InverseGamma({shape}, {share} times the variance of the similarities{more}).",
     "additive.sigma.chosen": "Standard deviation σ of {of}: {value}, chosen from {number} values because it predicts"
-    " held-out similarities best; {argument} sets another value; {setting} estimates the value.",
+    " held-out similarities best; use {argument} to set another value, or {setting} to estimate it.",
     "additive.sigma.fixed": "Standard deviation σ of {of}: {value}, fixed.",
     "additive.sigma.data": "Standard deviation σ of {of}: {value}, as given with the data.",
-    "additive.prior": "Prior of {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the scale of the"
+    "additive.prior": "Prior on {whose}: Gamma(shape {shape}, rate {rate}), with mean {mean} on the scale of the"
     " similarities. If you multiply the similarities by c, divide the rate by c ({argument}).",
     "additive.prior.constant": "each weight and the constant",
     "additive.prior.alone": "each weight",
@@ -292,13 +293,14 @@ ENGLISH = {
     "additive.methods.tree": "The number of features and their assignment to objects were inferred with a phylogenetic"
     " Indian buffet process prior {source} on a given tree of the objects.",
     "additive.methods.prior": "Weights had a Gamma prior with shape {shape} and rate {rate}.",
-    "additive.methods.exp": "Choices of the most similar pair in a set were modelled by additive clustering: each pair"
-    " is named with probability proportional to the exponential of the summed weights of the features that its two"
+    "additive.methods.exp": "Choices of the most similar pair in a set were modelled by additive clustering: each"
+    " pair is chosen with probability proportional to the exponential of the summed weights of the features that its"
+    " two"
     " objects share {source}.",
     "additive.methods.ratio": "Choices of the most similar pair in a set were modelled by additive clustering: each"
-    " pair is named with probability proportional to a constant plus the summed weights of the features that its two"
+    " pair is chosen with probability proportional to a constant plus the summed weights of the features that its two"
     " objects share.",
-    "additive.methods.lapse": "With probability {lapse} a pair was named at random.",
+    "additive.methods.lapse": "With probability {lapse} a pair was chosen at random.",
     "additive.methods.constant": "Similarities were modelled by additive clustering {source}: the similarity of two"
     " objects is the sum of the weights of the features they share, plus a constant, with normal error.",
     "additive.methods.no_constant": "Similarities were modelled by additive clustering {source}: the similarity of two"

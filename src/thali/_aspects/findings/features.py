@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import number, probability
-from thali._labels import plural
+from thali._labels import listed, plural
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate, listed, phrase
+from thali._model.wording import estimate, phrase
 from thali._posterior.interval import interval_columns, interval_name, tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataError, InPython, Message, Setting

@@ -4,11 +4,11 @@ from itertools import permutations
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import probability
-from thali._labels import plural
+from thali._labels import listed, plural
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.settings import AnswerSettings
-from thali._model.wording import estimate, listed, phrase
+from thali._model.wording import estimate, phrase
 
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
@@ -146,7 +146,7 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
                 found.append(
                     str(phrase(ENGLISH, "groups.more", members=members, more=more, less=less, word=word, **how))
                 )
-    return "; ".join(found[:_NAMED]) + "." if found else str(phrase(ENGLISH, "groups.same", word=word))
+    return " ".join(found[:_NAMED]) if found else str(phrase(ENGLISH, "groups.same", word=word))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

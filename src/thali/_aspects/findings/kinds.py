@@ -3,11 +3,12 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import number, probability
+from thali._labels import listed
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import FILE, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._people.populations import SIMILAR
 from thali._posterior.interval import interval_name
 

@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import number
 from thali._inference.numerics.ranks import descending
+from thali._labels import listed
 from thali._model.common_findings import asked, convergence, data, methods
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
 from ..maximum_likelihood.set_problems import BestWorstProblem

@@ -1,9 +1,6 @@
 """What the open combination of a prior and a likelihood finds out."""
 
-import math
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from thali._data.kinds import OWN, SIMILARITIES
 from thali._model.common_findings import asked, convergence, data, methods, summary
@@ -12,8 +9,6 @@ from thali._model.registry import spec_of
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 
-from ..answers.predict import fitted_draws
-from ..draws.similarities import measured_similarities
 from .english import ENGLISH
 from .features import check, features_finding, number_finding, of_variance
 
@@ -47,18 +42,10 @@ def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def explained(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """How much of the similarities is explained."""
-    sentence = of_variance(_share(model), "additive.explained", whose=ENGLISH["additive.of.expectation"])
+    sentence = of_variance(
+        model._data_answers.share_explained(), "additive.explained", whose=ENGLISH["additive.of.expectation"]
+    )
     return Finding(sentence, brief=Brief("Fit"))
-
-
-def _share(model: "LatentFeatureModel") -> float:
-    """1 - Σ (s - fitted)² / Σ (s - mean of s)² over the measured pairs; NaN where all are equal."""
-    measured = measured_similarities(model._view)
-    residuals = measured.values - fitted_draws(model._view, measured)[0].mean(axis=(0, 1))
-    if np.ptp(measured.values) == 0.0:
-        return math.nan
-    deviations = measured.values - measured.values.mean()
-    return 1.0 - float((residuals**2).sum() / (deviations**2).sum())
 
 
 @finding("check", "Model check", chapter=MISSES)

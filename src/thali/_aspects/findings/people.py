@@ -8,12 +8,13 @@ import numpy as np
 
 from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
+from thali._labels import listed
 from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._people.populations import EACH_SPREAD, Individuals
 from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
 from thali._posterior.interval import interval_name

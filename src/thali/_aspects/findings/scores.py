@@ -3,9 +3,10 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._digits import number
+from thali._labels import listed
 from thali._model.finding import ON_SCREEN, Brief, Finding, Picture, finding
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 
 from .english import ENGLISH
 from .groups import MAX_GROUPS, MAX_RANKED

@@ -1,6 +1,7 @@
 """Additive clustering: similarity is the sum of the weights of the features that two objects share."""
 
 import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
@@ -127,7 +128,8 @@ class Additive:
             warn(
                 DataWarning(
                     Setting("sigma", sigma),
-                    f" is{judged} below {SMALL:g} standard deviations of the similarities ({spread:.3g}), so chains"
+                    f" is{judged} below {SMALL:g} times the standard deviation of the similarities ({spread:.3g}), so"
+                    " chains"
                     " mix very slowly; increase it, or set ",
                     Setting("sigma", LEARNED),
                     " to learn it.",
@@ -202,6 +204,13 @@ class Additive:
         """The same likelihood with the prior of sigma fixed to the one for these data."""
         return self if self.fixed_sigma(data) is not None else replace(self, variance=self.first_variance(data))
 
+    def scaled_priors(self, data: Any, factors: Iterable[float]) -> Iterator[tuple[str, "Additive"]]:
+        """The same likelihood with the prior mean of a learned sigma² multiplied, and a name for each."""
+        if self.fixed_sigma(data) is None:
+            for factor in factors:
+                variance = factor * self.first_variance(data)
+                yield f"mean of sigma squared x {factor:g}", replace(self, variance=variance)
+
     def prior_parameters(self, data: Any, weights: Any, rng: np.random.Generator) -> dict[str, float]:
         """Parameters other than features and weights, from their prior: constant and sigma."""
         variance = self.first_variance(data)
@@ -219,10 +228,16 @@ class Additive:
         return found
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
-        """Similarities of the same pairs, drawn at one draw's features and parameters."""
-        from .new_data import new_similarities
+        """Every measured pair is measured again, by as many judgements: Normal(μ, sigma² / n)."""
+        from ..draws.similarities import similarity_draws
+        from .new_data import NewData
 
-        return new_similarities(columns, data, parameters["constant"], parameters["sigma"], rng)
+        fitted = similarity_draws(columns, parameters["constant"], data.first, data.second)[0]
+        noise = rng.standard_normal(fitted.size)
+        deviations = parameters["sigma"] / np.sqrt(data.judgements)
+        values = fitted + deviations * noise
+        found = -0.5 * float(noise @ noise) - float(np.log(deviations * np.sqrt(2.0 * np.pi)).sum())
+        return NewData(data.with_values(values), {"similarity": values}, found)
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""

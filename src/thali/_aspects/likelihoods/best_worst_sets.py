@@ -4,17 +4,19 @@ The probability of each distinct answer is stored. A change of one weight is mad
 that hold the option are evaluated, and the change is reverted.
 """
 
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._compile.jit import scalar, vectorised
 from thali._data.answers import answers_given
-from thali._data.choices import Choices
 from thali._inference.numerics.logarithm import fast_log
 from thali._model.best_worst import REVERSED
 
 from .. import operations
+
+if TYPE_CHECKING:
+    from thali._data.choices import Choices
 
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
 
@@ -38,7 +40,7 @@ class BestWorstCache(NamedTuple):
     times: np.ndarray  # (answers,) how often they count
 
 
-def compiled_best_worst(data: Choices, lapse: float, rule: str) -> Any:
+def compiled_best_worst(data: "Choices", lapse: float, rule: str) -> Any:
     """The likelihood of best-worst choices, and a function that makes a chain's cache."""
     assert data.worst is not None
     numbers, row, which = np.unique(answers_given(data), return_index=True, return_inverse=True)

@@ -1,20 +1,20 @@
 """The part of a posterior that pairs, sets or best-worst choices add: probabilities, and the likelihood of each."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
-from thali._model.best_worst import answer_counts, answer_probabilities, log_coefficients_of_answers, possible_answers
 from thali._posterior.view import COVARIATE
 
 from ..draws.columns import FeatureColumns
-from ..draws.counts import log_coefficients, log_outcome_coefficient, outcomes
+from ..draws.counts import outcomes
 from ..draws.covariates import Lift, lifted, parts_of, with_worths
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
 from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names
-from .set_draws import set_probability_draws
+from .answer_draws import choice_answers, comparison_answers
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -34,8 +34,7 @@ def choices_part(
 ) -> DataPart:
     """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
-    of_cells = log_outcome_coefficient(cells.wins, cells.tied, cells.losses)
-    coefficients = np.bincount(cells.pair, of_cells, data.n_pairs)
+    coefficients = np.bincount(cells.pair, data.questions().log_coefficients(), data.n_pairs)
     constants, names = {}, {}
     if beta is not None:
         assert data.covariates is not None
@@ -44,7 +43,9 @@ def choices_part(
     variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
-    coordinates, pointwise = dict(names), {}
+    coordinates, pointwise, answers = dict(names), {}, None
+    if dense and len(cells.pair) <= MAX_PAIRS:
+        answers = partial(comparison_answers(columns, data, lapse, tie, beta), slice(0, len(cells.pair)))
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability, terms = _pair_draws(columns, i, j, data, lapse, tie, beta)
@@ -78,6 +79,7 @@ def choices_part(
         observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second) | names,
         rows=("compared_pair", "cell"),
         common=("covariate",),
+        answers=answers,
     )
 
 
@@ -134,15 +136,22 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
 
 
 def sets_part(
-    columns: FeatureColumns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, unique: bool
+    columns: FeatureColumns,
+    data: "Choices",
+    shape: tuple[int, int],
+    dense: bool,
+    *,
+    lapse: float,
+    unique: bool,
+    rule: str,
 ) -> DataPart:
-    """The part of a posterior that knows of choices from sets."""
-    labels = np.asarray(data.labels, dtype=str)
-    coefficients = log_coefficients(data)
+    """The part of a posterior about choices from sets, or about best and worst of them."""
+    labels, asked, is_named = np.asarray(data.labels, dtype=str), data.questions(), data.worst is not None
+    coefficients = asked.log_coefficients()
     variables: dict[Any, Any] = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
     }
-    coordinates, pointwise = {}, {}
+    coordinates, pointwise, answers = {}, {}, None
     names = np.array([", ".join(members) for members in data.sets], dtype=str)
     offered, alternative = names[data.set_of], labels[data.members]
     if dense:
@@ -150,21 +159,19 @@ def sets_part(
         probability = probability_draws(columns, i, j, lapse)
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
         coordinates = pair_names(labels)
-    if len(data.members) <= MAX_PAIRS:
-        probability = set_probability_draws(columns, data.start, data.members, lapse)
-        variables["set_probability"] = (("chain", "draw", "place"), probability.reshape(*shape, -1))
+    if len(asked.counts) <= MAX_PAIRS:
+        answers = choice_answers(columns, data, lapse, rule)(slice(0, data.n_sets))
+        pointwise = {"chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))}
+    if answers is not None and not is_named:
+        variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
         coordinates |= {
             "place": np.array([f"{one} | {of}" for one, of in zip(alternative, offered, strict=True)], dtype=str),
             "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
             "alternative": ("place_number", alternative),
         }
-        chosen = np.flatnonzero(data.counts)  # at least one of each set, set after set
-        with np.errstate(divide="ignore"):  # a probability of 0
-            terms = data.counts[chosen] * np.log(probability[:, chosen])
-        terms = np.add.reduceat(terms, np.searchsorted(chosen, data.start[:-1]), axis=1) + coefficients
-        pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
+    by_place = {"offered": ("place", offered), "alternative": ("place", alternative)}
     return DataPart(
-        kind=CHOICES,
+        kind=BEST_WORST if is_named else CHOICES,
         log_constant=float(coefficients.sum()),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, including lapses",
@@ -172,7 +179,7 @@ def sets_part(
         },
         variables=variables,
         coordinates=coordinates,
-        observed={"chosen": ("place", as_counts(data.counts))},
+        observed={"chosen": ("answer" if is_named else "place", as_counts(asked.counts))},
         constants={
             "set_size": ("set", data.sizes),
             "member": ("place", data.members),
@@ -181,56 +188,9 @@ def sets_part(
             "unique": bool(unique),
         },
         pointwise=pointwise,
-        observed_coordinates={"set": names, "offered": ("place", offered), "alternative": ("place", alternative)},
-        rows=("set", "place"),
-    )
-
-
-# What draws say about best-worst choices: the likelihood of every set, and how often each option is named -------------
-
-
-def answers_part(
-    columns: FeatureColumns, data: "Choices", shape: tuple[int, int], dense: bool, *, lapse: float, rule: str
-) -> DataPart:
-    """The part of a posterior that knows of best-worst choices."""
-    labels = np.asarray(data.labels, dtype=str)
-    answers, counts = possible_answers(data.start), answer_counts(data)
-    coefficients = log_coefficients_of_answers(counts, answers)
-    variables: dict[Any, Any] = {
-        "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
-    }
-    coordinates, pointwise = {}, {}
-    if dense:
-        i, j = np.triu_indices(data.n_options, k=1)
-        variables["choice_probability"] = (
-            ("chain", "draw", "pair"),
-            probability_draws(columns, i, j, lapse).reshape(*shape, -1),
-        )
-        coordinates = pair_names(labels)
-    if len(counts) <= MAX_PAIRS:
-        from scipy.special import xlogy
-
-        probability = answer_probabilities(columns.unique_weights, data.start, data.members, lapse, rule)
-        terms = np.add.reduceat(xlogy(counts, probability), answers.start[:-1], axis=1) + coefficients
-        pointwise = {"chosen": (("chain", "draw", "set"), terms.reshape(*shape, -1))}
-    names = np.array([", ".join(members) for members in data.sets], dtype=str)
-    return DataPart(
-        kind=BEST_WORST,
-        log_constant=float(coefficients.sum()),
-        descriptions={"choice_probability": "probability that the first of a pair is chosen, including lapses"},
-        variables=variables,
-        coordinates=coordinates,
-        observed={"chosen": ("answer", as_counts(counts))},
-        constants={
-            "set_size": ("set", data.sizes),
-            "member": ("place", data.members),
-            "log_multinomial_coefficient": ("set", coefficients),
-            "lapse": float(lapse),
-            "unique": True,
-        },
-        pointwise=pointwise,
-        observed_coordinates={"set": names},
-        rows=("set", "place", "answer"),
+        observed_coordinates={"set": names} | ({} if is_named else by_place),
+        rows=("set", "place", *(("answer",) if is_named else ())),
+        answers=None if answers is None else lambda: answers,
     )
 
 

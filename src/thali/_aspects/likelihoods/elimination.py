@@ -214,16 +214,17 @@ class Elimination:
         size, members = int(data.sizes[wide]), shorten(data.sets[wide])
         if self.shared:
             raise DataError(
-                f"Best and worst of {members} were chosen, but with shared aspects best-worst choices are limited to"
-                f" sets of three{'' if size > 3 else ', as rankings'}; set ",
+                f"Best and worst were chosen from {members}, but with shared aspects best-worst choices are limited to"
+                f" sets of three options{'' if size > 3 else ', modelled as rankings'}; set ",
                 Setting("aspects", "unique"),
-                *((f" for sets of {size}",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
+                *((f" for sets of {size} options",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
                 ".",
             )
         if self.best_worst == RANKING and size > LARGEST:
             raise DataError(
-                f"Best and worst of {members} were chosen ({size} options), but the sum over rankings is limited to"
-                f" {LARGEST}; set ",
+                f"Best and worst were chosen from {size} options ({members}), but the likelihood sums over all"
+                " rankings,"
+                f" which is limited to {LARGEST} options; set ",
                 Setting("best_worst", REVERSED),
                 ".",
             )
@@ -267,25 +268,27 @@ class Elimination:
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Choices of the same design, drawn at one draw's aspects."""
-        from .new_data import new_answers, new_choices, new_pairs
+        from .answer_draws import choice_answers, comparison_answers
+        from .new_data import new_answers
 
         data = self.in_form(data)
-        if isinstance(data, Choices) and data.worst is not None:
-            return new_answers(columns, data, self.lapse, self.best_worst, rng)
         if isinstance(data, Choices):
-            return new_choices(columns, data, self.lapse, rng)
+            answers = choice_answers(columns, data, self.lapse, self.best_worst)
+            return new_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
         beta = coefficients(parameters, self.covariates) if self.covariates else None
-        return new_pairs(columns, data, self.lapse, parameters.get("tie"), beta, rng)
+        tie = np.atleast_1d(parameters["tie"]) if self.ties else None
+        p = comparison_answers(columns, data, self.lapse, tie, beta)(slice(0, len(data.cells.pair)))[0]
+        new = new_answers(data, p, self.ties, rng)
+        observed = {"wins": new.data.wins} | ({"ties": new.data.tied} if self.ties else {})
+        return new._replace(observed=observed)
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from .choice_parts import answers_part, as_shown, choices_part, sets_part
+        from .choice_parts import as_shown, choices_part, sets_part
 
         shown, data = data, self.in_form(data)
-        if isinstance(data, Choices) and data.worst is not None:
-            part = answers_part(columns, data, shape, dense, lapse=self.lapse, rule=self.best_worst)
-        elif isinstance(data, Choices):
-            part = sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
+        if isinstance(data, Choices):
+            part = sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, rule=self.best_worst)
         else:
             own = {"tie": extra.get("tie"), "beta": coefficients(extra, self.covariates) if self.covariates else None}
             part = choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own)

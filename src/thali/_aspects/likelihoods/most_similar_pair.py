@@ -67,7 +67,7 @@ class MostSimilarPair:
 
     def __post_init__(self) -> None:
         one_of("link", self.link, LINKS)
-        share("lapse", self.lapse, "the probability of naming a pair at random")
+        share("lapse", self.lapse, "the probability of choosing a pair at random")
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -103,9 +103,13 @@ class MostSimilarPair:
 
     def new_data(self, columns: Any, parameters: Any, data: Any, rng: np.random.Generator) -> Any:
         """Every set is answered as often as in the data: Multinomial(n, P)."""
-        from .new_data import new_triplets
+        from ..draws.triplets import probabilities_of_draws
+        from .new_data import new_answers
 
-        return new_triplets(columns, data, self.link, parameters.get("constant", 0.0), self.lapse, rng)
+        constant = np.array([parameters.get("constant", 0.0)])
+        p = probabilities_of_draws(columns, constant, data.start, data.first, data.second, self.link, self.lapse)[0]
+        sums = np.add.reduceat(p, data.start[:-1])
+        return new_answers(data, p / np.repeat(sums, data.sizes), False, rng)
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""

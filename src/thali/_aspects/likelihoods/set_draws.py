@@ -5,7 +5,8 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import compiled
-from thali._model.best_worst import RANKING, answer_probabilities, ordered_pairs
+from thali._data.answers import ordered_pairs
+from thali._model.best_worst import RANKING, answer_probabilities
 from thali.errors import DataError
 
 from ..draws.columns import FeatureColumns
@@ -24,7 +25,9 @@ def set_probability_draws(
     if not columns.n_features[draws].any():
         return luce_probabilities(columns.unique_weights[draws], start, members, lapse)
     if (largest := int(np.diff(start).max())) > LARGEST:
-        raise DataError(f"A set may have at most {LARGEST} options; the largest has {largest}. Remove some.")
+        raise DataError(
+            f"A set may have at most {LARGEST} options; the largest set has {largest}. Remove some options."
+        )
     part = np.arange(draws.start, draws.stop)
     sets = lay_out(columns.n_options, start, members, np.zeros(len(members)), lapse)
     state = empty_state(columns.n_options, int(columns.n_features[part].max(initial=0)))

@@ -89,8 +89,8 @@ def _both(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool,
         again = float(fast(*arguments))
         if not abs(again - value) <= 1e6 * np.finfo(float).eps * (1.0 + abs(value)):
             raise ArgumentError(
-                f"{name} returns {again:.9g} when compiled but {value:.9g} in Python at {_state(arguments)}; check"
-                " array bounds and 64-bit integer overflow, which numba does not."
+                f"{name} returns {again:.6g} when compiled but {value:.6g} in Python at {_state(arguments)}; check"
+                " for out-of-range indices and 64-bit integer overflow, which numba does not detect."
             )
     return allocates, fast
 

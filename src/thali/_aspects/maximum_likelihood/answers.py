@@ -8,7 +8,7 @@ from thali._data.choices import Choices
 from thali._model.base import Model
 from thali.errors import ArgumentError, DataError, InPython, NotFittedError, Setting
 
-from ..draws.counts import log_outcome_coefficient, outcomes
+from ..draws.counts import log_outcome_coefficients, outcomes
 from .aspects import check_identified
 from .engine import MAXIMUM_LIKELIHOOD
 from .estimates import Estimates
@@ -244,7 +244,7 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
 
     data = found.data
     if isinstance(data, Choices):
-        raise DataError("leave_one_out requires paired comparisons; use compare to leave out choices from sets.")
+        raise DataError("leave_one_out requires paired comparisons; to hold out choices from sets, use compare.")
     ties, cells = found.tie is not None, data.cells
     own = np.zeros((len(cells.pair), 0)) if data.covariates is None else data.covariates.values
     predicted, nll = np.empty((2, data.n_pairs))
@@ -260,10 +260,9 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
         rows = cells.pair == pair
         p = fit.probabilities(cells.first[rows], cells.second[rows], own[rows])
         counts = np.stack([cells.wins[rows], cells.tied[rows], cells.losses[rows]], axis=1)
-        wins, tied, losses = counts.sum(axis=0)
         predicted[pair] = p @ counts.sum(axis=1) / counts.sum()
         of_outcome = outcomes(p, 1.0 - p, (fit.tie or 0.0) if ties else 0.0)
-        nll[pair] = -log_outcome_coefficient(wins, tied, losses) - xlogy(counts, of_outcome).sum()
+        nll[pair] = -log_outcome_coefficients(counts.sum(axis=0)) - xlogy(counts, of_outcome).sum()
     table = Table(data.proportions().rename(columns={"proportion": "observed"}))
     table["predicted"] = predicted
     table["nll"] = nll

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.kinds import PAIRS
 from thali._described import Facts
 from thali._labels import plural
 from thali._model.base import Job
@@ -39,7 +40,7 @@ class MaximumLikelihood(Engine):
 
         _refuse_others(model, asked, data)
         seed = 0 if asked["random_seed"] is None else asked["random_seed"]
-        data = _counted(model, data_of_thali(data, "PairedComparisons"))
+        data = _counted(model, data_of_thali(data, PAIRS))
         settings = model.aspects, model.unique, _lapse(model), has_ties(data), model.best_worst
         return Job(lambda: {"estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data))
 

@@ -61,8 +61,9 @@ def checked_aspects(
         if not known.unique or known.shared.shape[1]:
             wide = int(data.sizes.argmax())
             raise DataError(
-                f"One of {data.sizes[wide]} options was chosen from {shorten(data.sets[wide])}, but maximum likelihood"
-                " for choices of more than two options requires unique aspects only",
+                f"The data contain choices from {data.sizes[wide]} options ({shorten(data.sets[wide])}), but for"
+                " choices"
+                " from more than two options maximum likelihood requires unique aspects only",
                 Clause(", ", Setting("aspects", "unique"), "; use ", Setting("method", "mcmc"), " for shared aspects"),
                 ".",
             )
@@ -124,7 +125,7 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
         EstimateWarning(
             f"The likelihood has no maximum: it keeps increasing as the weights of {shorten(names)} shrink relative to"
             " the other weights. The shrinking weights are reported as 0 without standard errors, and predictions are"
-            " those of the limit; ",
+            " those in this limit; ",
             Setting("method", "mcmc"),
             " has a prior that keeps them finite.",
         )
@@ -202,7 +203,11 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     still = vectors[owners.shape[1] :, values <= MIN_EIGENVALUE * values[-1]]
     loose = [name for name, row in zip(names, still, strict=True) if np.abs(row).max(initial=0.0) > _ROUNDING]
     if loose:
-        what = f"effect of {loose[0]!r}" if len(loose) == 1 else f"effects of {shorten(loose)} separately or"
+        what = (
+            f"effect of {loose[0]!r}"
+            if len(loose) == 1
+            else f"effects of {shorten(loose)} separately from each other or"
+        )
         raise DataError(
             f"The comparisons do not identify the {what} separately from the weights, because they can change together"
             " without changing any choice probability; remove a covariate, or use ",

@@ -6,12 +6,12 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
-from thali._model.best_worst import RANKING, answer_counts
-from thali._model.respondent_scores import expected_answers
+from thali._model.best_worst import RANKING
+from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
 from ..draws.counts import outcomes
 from ..draws.covariates import FARTHEST
-from .set_problems import BestWorstProblem, LogWeightDerivatives, LuceProblem
+from .set_problems import BestWorstProblem, LuceProblem
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0
@@ -231,11 +231,9 @@ def problem(
     best_worst: str = RANKING,
 ) -> "Pose":
     """The problem that data and owners (options by aspects) pose; `extra` columns have a row a cell."""
-    if isinstance(data, Choices) and data.worst is not None:
-        counts = answer_counts(data)
-        return BestWorstProblem(counts, data.members, data.start, data.n_options, float(lapse), best_worst)
     if isinstance(data, Choices):
-        return LuceProblem(data.counts, data.members, data.start, data.n_options, float(lapse))
+        fields = data.questions().counts, data.members, data.start, data.n_options, float(lapse)
+        return LuceProblem(*fields) if data.worst is None else BestWorstProblem(*fields, best_worst)
     cells = data.cells
     extra = np.zeros((len(cells.pair), 0)) if extra is None else extra
     sides = patterns(owners, cells.first, cells.second)

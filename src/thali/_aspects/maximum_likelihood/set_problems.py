@@ -6,24 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._data.answers import first_answers, possible_answers
 from thali._model.answer_slopes import OF_ANSWER
-from thali._model.best_worst import (
-    RANKING,
-    above_zero,
-    answer_probabilities,
-    first_answers,
-    possible_answers,
-)
-from thali._model.respondent_scores import expected_answers
-
-
-class LogWeightDerivatives(NamedTuple):
-    """First and second derivatives by the logarithms of the weights, and by the coefficients that follow them."""
-
-    gradient: np.ndarray
-    hessian: np.ndarray
-    information: np.ndarray  # expected, its diagonal alone
-
+from thali._model.best_worst import RANKING, above_zero, answer_probabilities
+from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
 # The log-likelihood of weights given choices from sets of any size, where every option has one aspect, its own ------
 

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.answers import possible_answers
 from thali._data.choices import Choices
 from thali._inference.numerics.ranks import descending
 from thali._inference.optimise import Concave, maximum
-from thali._model.best_worst import NAMED, by_option, possible_answers
 from thali.errors import ArgumentError
 
 from ..draws.tree import MAX_PAIRS
@@ -55,7 +55,7 @@ def named_row(row: Mapping[Any, Any]) -> str:
     if "best" in row:
         return f"{row['best']} best and {row['worst']} worst of {row['offered']}"
     if "offered" in row:
-        return f"{row['alternative']} of {row['offered']}"
+        return f"{row['alternative']} chosen from {row['offered']}"
     a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[row.get("outcome", "a")]
 
@@ -66,7 +66,7 @@ def named_row(row: Mapping[Any, Any]) -> str:
 def estimated_predictions(found: Estimates) -> "pandas.DataFrame":
     """The same as `predictions_table`, of a fit without draws: the columns of residuals but these, or options."""
     if isinstance(found.pose, BestWorstProblem):
-        return _of_options(found.pose, found)
+        return _of_options(found)
     table = residual_table(found, "deviance").drop(columns="residual")
     rows = len(table)
     table = table.nlargest(MAX_PAIRS, "n") if rows > MAX_PAIRS else table
@@ -74,20 +74,16 @@ def estimated_predictions(found: Estimates) -> "pandas.DataFrame":
     return table
 
 
-def _of_options(pose: BestWorstProblem, found: Estimates) -> "pandas.DataFrame":
+def _of_options(found: Estimates) -> "pandas.DataFrame":
     """How often each option was the best, and the worst, of the times that it was offered."""
     from thali._tables import Table
 
-    answers, n = possible_answers(pose.start), len(found.known.labels)
-    sums = by_option(answers, pose.members, n).T
-    offered = np.tile(np.bincount(pose.members, np.repeat(pose.totals, np.diff(pose.start)), n), 2)
-    rows = np.flatnonzero(offered > 0)
-    expected = (sums @ (np.repeat(pose.totals, answers.sizes) * found.fitted()))[rows] / offered[rows]
-    labels = np.tile(np.array(found.known.labels, object), 2)[rows]
-    named = np.repeat(np.array(NAMED, object), n)[rows]
-    observed = (sums @ pose.counts)[rows] / offered[rows]
-    table = Table({"option": labels, "named": named, "n": offered[rows], "observed": observed, "predicted": expected})
-    table.attrs |= {"of": len(rows)}
+    asked = found.data.questions()
+    n, rows = asked.sums @ asked.times, asked.rows
+    expected = rows.counted @ (np.repeat(asked.times, asked.sizes) * found.fitted())
+    names = {name: values.astype(object) for name, values in rows.names.items()}
+    table = Table(names | {"n": n, "observed": asked.observed / n, "predicted": expected / n})
+    table.attrs |= {"of": len(n)}
     return table
 
 

@@ -20,6 +20,7 @@ from thali._inference.chains import Run, TimeIsUp, TimeLimit
 from thali._inference.progress import Progress
 from thali._inference.warn import warn, without_warnings
 from thali._labels import shorten
+from thali._model.dependence import dependence_of_chains
 from thali._model.engine import Engine
 from thali._model.sampling import Sampling, parameters_of
 from thali._model.saved import digest_of
@@ -30,8 +31,7 @@ from thali._posterior.dependence import Dependence
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
-from ..answers.kind import of_similarities
-from ..dependence import dependence_of_chains
+from ..answers.kind import of_only
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair
@@ -41,13 +41,12 @@ from ..populations.populations import population_of
 from ..priors.feature_argument import prior_of
 from ..samplers.chains import FeatureChain
 from ..samplers.task import build_task
-from ..spec import ADDITIVE
+from ..spec import ADDITIVE, OPEN
 from ..state import COLUMNS
 from .additive_answers import AdditiveAnswers
-from .engines import BY_CHAINS, POINT
-from .open import LatentFeatureModel
+from .engines import BY_CHAINS
 from .people_answers import PeopleAnswers
-from .point import probable_features
+from .point import ANNEALING, feature_scores
 
 if TYPE_CHECKING:
     import pandas
@@ -322,8 +321,8 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     0.97
     """
 
-    _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": BY_CHAINS, "map": POINT}
-    _matrix: ClassVar[str] = "Similarities"
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {"mcmc": BY_CHAINS, "map": ANNEALING}
+    _matrix: ClassVar[str] = SIMILARITIES
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.additive"
 
     sigma_scores_: "pandas.Series"
@@ -370,7 +369,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         return population_of(data, self.people)
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        return dependence_of_chains(self.people, data, parts, partial(probable_features, data, parts))
+        return dependence_of_chains(self.people, data, partial(feature_scores, data, parts))
 
     def _as_data(self, data: Any) -> Any:
         check_people(self.people, (Individuals, Groups), data)
@@ -483,8 +482,8 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
             return Setting("people", ADJUSTED)
         return None if data.kind in OF_GROUPS else Setting("method", "map")
 
-    def _held_to(self, data: Any) -> LatentFeatureModel:
-        return LatentFeatureModel(**self._parts(data))._held_to(data)
+    def _held_to(self, data: Any) -> Any:
+        return OPEN.load()(**self._parts(data))._held_to(data)
 
     def _tree(self) -> Tree | None:
         return self._features if isinstance(self._features, Tree) else None
@@ -522,7 +521,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         from ..draws.columns import columns_of
 
         one_of("kind", kind, KINDS)
-        posterior = of_similarities(self._view, "estimate")
+        posterior = of_only(SIMILARITIES, self._view, "estimate")
 
         def make() -> "Estimate":
             data = measured_similarities(posterior)

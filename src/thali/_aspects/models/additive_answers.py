@@ -145,7 +145,7 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to other data, or there are more than 2,000 pairs.
         """
-        from ..answers.predict import pair_ranks_table
+        from ..answers.triplets import pair_ranks_table
 
         return pair_ranks_table(self._view, ci)
 
@@ -181,6 +181,6 @@ class AdditiveAnswers(LatentFeatures):
         ArgumentError
             If a label or the goal is unknown, or the model was fitted to other data.
         """
-        from ..answers.next_question import next_triplets_table
+        from ..answers.triplets import next_triplets_table
 
         return next_triplets_table(self._view, n, among, goal, random_seed)

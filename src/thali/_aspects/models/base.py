@@ -50,7 +50,7 @@ class LatentFeatures(RunByChains):
     @property
     def _data_answers(self) -> "DataAnswers":
         """What is answered because of the data and the people, made once."""
-        from ..answers.data_answers import answers_of
+        from ..answers.registry import answers_of
 
         posterior = self._view
         return self._once("answers", lambda: answers_of(posterior))

@@ -1,38 +1,69 @@
 """Elimination by aspects with aspects that are learned or given."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
+from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
+from thali._inference.chains import Run
 from thali._model.best_worst import RANKING
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
-from thali._model.engine import Engine
+from thali._model.engine import Engine, Prepared
+from thali._model.sampling import Sampling
 from thali._model.settings import AnswerSettings
-from thali._people.populations import ADJUSTED, Individuals, LatentClasses, check_people
+from thali._people.populations import (
+    ADJUSTED,
+    INDEPENDENT,
+    Individuals,
+    LatentClasses,
+    check_people,
+    refuse_without_chains,
+)
 from thali._people.segments import numbers_of_segments
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, Setting
 
-from ..dependence import dependence_of_chains
+from ..choice_dependence import dependence_of_choices, worths_of
 from ..likelihoods.elimination import Elimination, as_choices
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
+from ..populations.kinds import UnknownKinds
 from ..populations.one import Population
 from ..populations.populations import population_of
 from ..priors.feature_argument import names_of, prior_of
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
-from .engines import BY_CHAINS, LAPLACE
+from .engines import BY_CHAINS, ByChains
 from .kind_answers import KindAnswers
 from .people_answers import ChooserAnswers
 
 if TYPE_CHECKING:
     import pandas
+
+
+class LaplaceEngine(ByChains):
+    """Laplace's approximation to worths, whose draws are independent."""
+
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+        from ..bradley_terry import checked_pairs
+
+        data = model._as_data(data)
+        checked_pairs(data, model._parts(data))
+        model._task(data, 1, 0, None)
+        return Prepared(model.lapse)
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        from ..bradley_terry import sampling_of_worths
+
+        refuse_without_chains(model.people, "laplace", (INDEPENDENT, ADJUSTED))
+        task = model._task(source, run.least_draws, 0, None)
+        return sampling_of_worths(source, run, model._parts(source), task, partial(worths_of, model.people))
 
 
 class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers):
@@ -144,11 +175,11 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     {'LBJ': 0.2287, 'HW': 0.1403, 'CDG': 0.1099}
     """
 
-    _matrix: ClassVar[str] = "PairedComparisons"
+    _matrix: ClassVar[str] = PAIRS
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.elimination"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {
         "mcmc": BY_CHAINS,
-        "laplace": LAPLACE,
+        "laplace": LaplaceEngine(),
         "maximum-likelihood": MAXIMUM_LIKELIHOOD,
     }
 
@@ -196,6 +227,8 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
+        if isinstance(self.people, LatentClasses):
+            return UnknownKinds(self.people)
         return population_of(data, self.people)
 
     def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
@@ -216,7 +249,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         return settings
 
     def _dependence(self, data: Any, parts: dict[str, Any]) -> Dependence | None:
-        return dependence_of_chains(self.people, data, parts)
+        return dependence_of_choices(self.people, data, parts)
 
     def _parts(self, data: Any) -> dict[str, Any]:
         one_of("unique", self.unique, (True, False))

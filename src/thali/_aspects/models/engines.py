@@ -1,8 +1,7 @@
-"""The engines of latent-feature models: chains, Laplace's approximation, and the most probable features."""
+"""The engine of latent-feature models: chains of the sampler for a prior and a likelihood."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from thali._inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
@@ -11,14 +10,12 @@ from thali._model.base import Job
 from thali._model.bound import bounded, share_left
 from thali._model.engine import Chains, Prepared
 from thali._model.sampling import Sampling
-from thali._people.populations import ADJUSTED, INDEPENDENT, refuse_without_chains
 from thali._posterior.dependence import Dependence
-from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Setting, ThaliWarning
+from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
 
 from ..answers.stored_layout import TEMPERED_LATER
-from ..likelihoods.elimination import Elimination
 from ..samplers.chains import chains_of, end_pilot, pilot_of
-from ..samplers.task import LEVELS, PreparedChains, build_task
+from ..samplers.task import LEVELS, PreparedChains
 
 if TYPE_CHECKING:
     import pandas
@@ -49,9 +46,8 @@ class ByChains(Chains):
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         data = model._as_data(data)
         parts = model._parts_to_prepare(data)
-        likelihood = parts["likelihood"]
-        lapse = float(likelihood.lapse) if isinstance(likelihood, Elimination) else None
         task = model._population(data).task(data, asked["draws"], asked["tune"], asked["thin"], parts)
+        lapse = float(parts["likelihood"].lapse) if data.are_choices else None
         return PreparedChains(lapse, task=task)
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
@@ -102,55 +98,11 @@ class ByChains(Chains):
 
     def predict_left_out(self, model: Any, part: Any) -> Any:
         """What every draw predicts for data that the model was fitted without."""
-        from ..answers.predict import predicted_left_out
-
-        return predicted_left_out(model._view, part)
+        return model._data_answers.left_out(part)
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, of whom nothing else is known."""
         return model._data_answers.log_predictive(choices)
-
-
-class Laplace(ByChains):
-    """Laplace's approximation to worths, whose draws are independent."""
-
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
-        from ..bradley_terry import checked_pairs
-
-        data = model._as_data(data)
-        checked_pairs(data, model._parts(data))
-        model._task(data, 1, 0, None)
-        return Prepared(model.lapse)
-
-    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        from ..bradley_terry import sampling_of_worths
-        from ..dependence import worths_of
-
-        refuse_without_chains(model.people, "laplace", (INDEPENDENT, ADJUSTED))
-        task = model._task(source, run.least_draws, 0, None)
-        return sampling_of_worths(source, run, model._parts(source), task, partial(worths_of, model.people))
-
-
-class AnnealingEngine(ByChains):
-    """The most probable features, of several annealed runs: a posterior of a single draw."""
-
-    is_point = True
-
-    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        from .point import sampling_of_point
-
-        parts = model._parts(source)
-        refuse_without_chains(model.people, "map", (INDEPENDENT,))
-        return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
-
-    def refuse_to_go_on(self) -> None:
-        """Refuse further draws."""
-        raise ArgumentError(Setting("method", "map"), " has no draws, so it cannot be continued; fit again.")
-
-    def convergence(self, model: Any) -> "ConvergenceCheck":
-        from ..answers.fit_quality import point_convergence
-
-        return point_convergence(model._view)
 
 
 def sampling_of_parts(
@@ -212,4 +164,4 @@ def sampling_of_parts(
     )
 
 
-BY_CHAINS, LAPLACE, POINT = ByChains(), Laplace(), AnnealingEngine()
+BY_CHAINS = ByChains()

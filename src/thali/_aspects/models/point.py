@@ -10,8 +10,12 @@ from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
 from thali._inference.seeds import streams
+from thali._model.clusters import Clusters
 from thali._model.engine import refuse_of_chains
+from thali._model.respondent_scores import ScoreVariance, scores_at
 from thali._model.sampling import Sampling
+from thali._people.populations import INDEPENDENT, refuse_without_chains
+from thali.errors import ArgumentError, Setting
 
 from ..answers.set_search import (
     BestFeatureSet,
@@ -25,16 +29,20 @@ from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.columns import FeatureColumns, columns_of_chains
 from ..draws.tree import log_prior_of
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
+from ..maximum_likelihood.feature_problems import NO_COEFFICIENTS, feature_problem, weights_at_mode
 from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
 from ..samplers.chains import AnnealedChain, FeatureChain
 from ..samplers.recommended import conjugate_together
 from ..samplers.record import ChainDraws
-from ..samplers.task import build_task
+from ..samplers.task import build_task, weights_of
 from ..state import ALPHA, COLUMNS
+from .engines import ByChains
 
 if TYPE_CHECKING:
     import xarray
+
+    from thali._posterior.convergence import ConvergenceCheck
 
     from ..samplers.chains import SamplingTask
 
@@ -42,6 +50,26 @@ if TYPE_CHECKING:
 FOR_EACH_CHAIN = 5  # annealed runs for each chain that `fit` would run
 SWEEPS = 2000  # of each
 NEAR = 1.0  # nats below the best answer: a run that ends there has reached it
+
+
+class AnnealingEngine(ByChains):
+    """The most probable features, of several annealed runs: a posterior of a single draw."""
+
+    is_point = True
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        parts = model._parts(source)
+        refuse_without_chains(model.people, "map", (INDEPENDENT,))
+        return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
+
+    def refuse_to_go_on(self) -> None:
+        """Refuse further draws."""
+        raise ArgumentError(Setting("method", "map"), " has no draws, so it cannot be continued; fit again.")
+
+    def convergence(self, model: Any) -> "ConvergenceCheck":
+        from ..answers.fit_quality import point_convergence
+
+        return point_convergence(model._view)
 
 
 def sampling_of_point(source: Any, run: Run, parts: dict[str, Any], task: "SamplingTask") -> Sampling[FeatureChain]:
@@ -321,8 +349,25 @@ def probable_features(data: Any, parts: dict[str, Any]) -> np.ndarray:
     return owners
 
 
+def feature_scores(data: Any, parts: dict[str, Any], known: list[tuple[Any, Clusters]]) -> list[ScoreVariance]:
+    """Variances of respondents' scores for the data of each group; none where nobody answered twice."""
+    if max(clusters.answers.max() for _, clusters in known) < 2.0:  # features take a while to find
+        return []
+    owners = probable_features(data, parts)
+    return [scores_of_features(part, clusters, parts, owners) for part, clusters in known]
+
+
+def scores_of_features(data: Any, clusters: Clusters, parts: dict[str, Any], owners: np.ndarray) -> ScoreVariance:
+    """Return the variance of respondents' scores at the mode of the weights of features."""
+    likelihood = parts["likelihood"]
+    pose, prior = feature_problem(data, owners, likelihood), weights_of(parts["weight_prior"], likelihood)
+    return scores_at(pose, clusters, weights_at_mode(pose, prior.shape, prior.rate), NO_COEFFICIENTS)
+
+
 # Of each kind of data what an annealed run carries out, and how the best end is found.
 _OF_KIND = {
     SIMILARITIES: (_runs_of, best_end),
     TRIPLETS: (runs_of_triplets, best_state),
 }
+
+ANNEALING = AnnealingEngine()

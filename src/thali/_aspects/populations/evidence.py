@@ -18,7 +18,6 @@ from thali._posterior.evidence import LogEvidence, along_temperatures
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, DataError
 
 from ..draws.columns import columns_of_chains
-from ..likelihoods.additive import Additive
 from ..likelihoods.parameters import Normal
 from ..operations import is_scale_free
 from ..samplers.prior_ladder import PriorLadder, first_ladder, on_ladder, placed
@@ -137,7 +136,7 @@ def sensitivity_of(
     for name, changed in _changes(parts, ladders[0].task.model, data):
         other = run_ladders(task_of(changed, data, how), constant_of(changed["likelihood"], [data]), how)[0]
         rows[name] = other.value, other.standard_error
-    table = pd.DataFrame(rows, ["log_evidence", "standard_error"]).T.rename_axis("prior")
+    table = pd.DataFrame(rows, ["log_evidence", "std_error"]).T.rename_axis("prior")
     return table.assign(difference=table["log_evidence"] - found.value)
 
 
@@ -154,10 +153,10 @@ def _changes(parts: dict[str, Any], model: Any, data: Any) -> Iterator[tuple[str
     likelihood = parts["likelihood"]
     for name, prior in _weight_priors(model, likelihood.least_shape):
         yield name, parts | {"weight_prior": prior}
-    if isinstance(likelihood, Additive) and likelihood.fixed_sigma(data) is None:
-        for factor in FACTORS:
-            scaled = replace(likelihood, variance=factor * likelihood.first_variance(data))
-            yield f"mean of sigma squared x {factor:g}", parts | {"likelihood": scaled}
+    scaled_priors = getattr(likelihood, "scaled_priors", None)  # of a likelihood whose own priors have a scale
+    if scaled_priors is not None:
+        for name, scaled in scaled_priors(data, FACTORS):
+            yield name, parts | {"likelihood": scaled}
 
 
 def _weight_priors(model: Any, least_shape: float) -> Iterator[tuple[str, Any]]:

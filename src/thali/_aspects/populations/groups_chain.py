@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from thali._data.groups import GroupedData
-from thali._data.pairs import PairedComparisons
+from thali._data.kinds import PAIRS
 from thali._inference.chains import FIRST_DRAWS
 from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
@@ -217,7 +217,8 @@ def groups_of(data: Mapping[Any, Any], weights: Any) -> Any:
     if weights == COMMON and not groups.add_up:
         raise ArgumentError(
             Setting("people", Groups(COMMON)),
-            " requires counts; for similarities, fit their average (Similarities.from_respondents).",
+            " requires counts; for similarities, average the data of all groups with Similarities.from_respondents"
+            " and fit the average.",
         )
     return groups.pooled() if weights == COMMON else groups
 
@@ -237,7 +238,7 @@ def build_group_task(
     if thin is None and len(task.temperatures) > 1:
         task = replace(task, thin=MIN_TEMPERED)  # of 25 a third of the effective draws is lost (benchmarks/thinning.py)
     prior: Any = task.model.weights
-    if prior.shape < 1.0 and isinstance(groups.data[0], PairedComparisons):
+    if prior.shape < 1.0 and groups.data[0].kind == PAIRS:
         raise ArgumentError(Argument("weight_prior"), f" must have shape >= 1 for groups; got {prior.shape:g}.")
     each = [parts["likelihood"].compiled(data, prior) for data in groups.data]
     return joined(task, each, parts["likelihood"], weights)

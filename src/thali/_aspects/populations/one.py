@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.judged import Judged
+from thali._data.kinds import spec_of_kind
 from thali._inference.warn import is_quiet, warn
+from thali._late import load
 from thali._model.prior_sample import PriorSample, predictive_group, stacked
 from thali._people.populations import refuse_one_group
 from thali._posterior.view import Posterior
@@ -142,23 +145,15 @@ class One(Population):
 
 
 def data_of_thali(data: Any, matrix: str = "") -> Any:
-    """The data, if they are of a kind that thali has; a plain matrix becomes the kind of that name."""
-    from thali._data.choices import Choices
-    from thali._data.pairs import PairedComparisons
-    from thali._data.similarities import Similarities
-    from thali._data.triplets import Triplets
-
+    """The data, if they are of a kind that thali has; a plain matrix becomes data of the kind `matrix`."""
     if matrix and isinstance(data, np.ndarray | list):
-        kind, how = {
-            "PairedComparisons": (PairedComparisons, "times the row was chosen over the column"),
-            "Similarities": (Similarities, "similarity of the row and column objects"),
-        }[matrix]
-        made = kind(data)
+        spec = spec_of_kind(matrix)
+        made = load(spec.cls)(data)
         if not is_quiet():
-            warn(DataWarning(f"A plain matrix was read as {matrix}(matrix), {how}: {made}."))
+            warn(DataWarning(f"A plain matrix was read as {type(made).__name__}(matrix), {spec.matrix}: {made}."))
         return made
 
-    if not isinstance(data, PairedComparisons | Choices | Similarities | Triplets):
+    if not isinstance(data, Judged) or isinstance(data, Mapping):
         raise DataError(
             f"fit requires thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as"
             " PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the"

@@ -40,7 +40,7 @@ def level_effects(
             "effect": centre(chooser, found.of_draws),
             "low": low,
             "high": high,
-            "se": chooser.errors(found.of_draws, found.chain),
+            "std_error": chooser.errors(found.of_draws, found.chain),
             **people,
             "at_bound": one_sided & (low < _AT_BOUND),
         }
@@ -116,7 +116,7 @@ def attribute_importance(
             "range_share_high": high,
             "range_share_se": np.where(np.isnan(low), np.nan, fewer.errors(of_draws, fewer.chain)),
             "importance": weight / weight.sum() @ decided,
-            "se": errors,
+            "std_error": errors,
             **(spread_of_people(decided, ci) if chooser.has_individuals else {}),
         }
     )

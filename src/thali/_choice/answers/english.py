@@ -1,6 +1,7 @@
 """The sentences of what models of choice experiments find out."""
 
 ENGLISH = {
+    "levels": "How often each level was shown, and how often it was chosen when shown",
     "importance": "Attribute importance (share of the utility range): {named}.",
     "importance.title": "Attribute importance: share of the utility range, and share of choices that the attribute"
     " decides",
@@ -49,13 +50,12 @@ ENGLISH = {
     "holdouts.title": "Observed and predicted shares of choices in each holdout task",
     "elasticities": "If the {price} of {product} rises by 1 %, its share falls by {mean} % ({interval} {low} to"
     " {high}), the largest effect of all products{where}.",
-    "elasticities.none": "If the {price} of a product rises by 1 %, its share falls for no product{where}, not even"
-    " for {product}.",
+    "elasticities.none": "If No product{where} loses share if its {price} rises by 1 %, not even {product}.",
     "elasticities.title": "Percentage change in each share if the {price} of one product rises by 1 %",
     "elasticities.arc": "Percentage change in each share per 1 % rise in the {price} of one product (arc elasticity"
     " over 10 %)",
-    "market": "Market simulator: predicted share of each product in the population that the respondents represent. The"
-    " simulator starts with {what}. Largest share: {first}, {mean} % ({interval} {low} to {high}).",
+    "market": "Market simulator: predicted share of each product in the population that the respondents represent."
+    " Initially, the market consists of {what}. Largest share: {first}, {mean} % ({interval} {low} to {high}).",
     "market.size": "Computed from {size}.",
     "market.others": "Respondents cannot be filtered by {named} because there are more than {most} different values.",
     "market.scale": "Utilities are multiplied by {scale}, as requested.",
@@ -66,8 +66,8 @@ ENGLISH = {
     " market table only.",
     "market.many_limited": "The simulator on this page assumes that every product is always available, because more"
     " than {most} products are not; shares that allow for availability are in the market table only.",
-    "market.first": "the first task",
-    "market.asked": "the requested market",
+    "market.first": "the products of the first task",
+    "market.asked": "the requested products",
     "market.scenario": "scenario {scenario}",
     "check.title": "Summary statistics of the choices and their predictive intervals, worst-fitting first",
     "segments.latent": "{model} estimates latent classes of respondents directly. ",
@@ -78,7 +78,7 @@ ENGLISH = {
     " respondents willing to pay for it, and what share would each product of a market have?",
     "logit.population": "Utility coefficients in the population: means and standard deviations",
     "logit.population.prior": "The heterogeneity prior influences these results ({people} respondents, {tasks} tasks"
-    " each): halving its size ({setting}) would reduce sd[{name}] by about {share} %, and the other standard"
+    " each): halving its scale ({setting}) would reduce sd[{name}] by about {share} %, and the other standard"
     " deviations by less.",
     "logit.population.money": "Population: means and standard deviations of amounts in units of {price}, and of the"
     " logarithm of the utility scale",
@@ -115,7 +115,8 @@ ENGLISH = {
     " probability that each respondent attends to it.",
     "attention.alike": "The data cannot distinguish ignoring an attribute from being almost indifferent to it"
     " {source}: respondents who are almost indifferent are counted as ignoring it.",
-    "attention.close": "For {named}, the coefficients of those who attend extend to 0 (mean below 2 standard"
+    "attention.close": "For {named}, the coefficients of respondents who attend to the attribute extend to 0 (mean"
+    " below 2 standard"
     " deviations), so ignoring is hard to distinguish from indifference, and the share of respondents who ignore them"
     " depends on the prior.",
     "attention.prior": "The share of respondents who ignore an attribute depends on the prior scale of the variances,"
@@ -133,15 +134,15 @@ ENGLISH = {
     "attention.odds.none": "No respondent characteristic clearly predicts attribute attendance: every {interval} of an"
     " odds ratio includes 1.",
     "attention.odds.title": "Odds ratio of attending to each attribute, per unit of a respondent characteristic",
-    "attention.patterns": "Attendance patterns: share of respondents who attend to exactly these attributes",
-    "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo (each respondent's coefficients, and"
-    " the population given all coefficients) interleaved with Gibbs steps {source}.",
+    "attention.patterns": "Share of respondents by the exact set of attributes that they attend to",
+    "hierarchical.sampler": "The posterior was sampled by Hamiltonian Monte Carlo, which updated each respondent's"
+    " coefficients and then the population parameters given all coefficients, interleaved with Gibbs steps {source}.",
     # latent classes
     "latent.asked": "Which segments of respondents are there, how large is each, what does each prefer, and what share"
     " would each product of a market have?",
     "latent.several": "Latent classes of respondents: {number}, with shares of {shares}.",
     "latent.one": "A single class contains all respondents.",
-    "latent.maximum": "Best maximum of the likelihood: log-likelihood {log_likelihood} (all choices), BIC {bic} (n ="
+    "latent.maximum": "Best maximum found: log-likelihood {log_likelihood} (all choices), BIC {bic} (n ="
     " number of respondents), reached from {found} of {starts} starts.",
     "latent.entropy": "Entropy R²: {entropy} (1 means that every respondent belongs to one class with certainty).",
     "latent.classes": "Latent classes, largest first: sizes and coefficients",
@@ -170,8 +171,8 @@ ENGLISH = {
     "classes": "Most important product class: {name}; {share} % of respondents care about it.",
     "classes.none": "No respondent uses any product class: the choices look random.",
     "classes.unstable": "No product class appears in most chains.",
-    "classes.hidden": "Not listed: {hidden} of the {every} product classes, which are less important or differ between"
-    " chains; together they account for {rest} of the total importance.",
+    "classes.hidden": "{hidden} of the {every} product classes are not listed, because they are less important or"
+    " differ between chains; together they account for {rest} of the total importance.",
     "classes.title": "Product classes found by most chains, most important first (similar classes merged)",
     "classes.similar": "{name} (and {more} similar)",
     "classes.caption": "Product classes that matter to respondents.",

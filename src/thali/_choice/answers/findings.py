@@ -11,9 +11,10 @@ from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE, INSIDE_LEVELS
 from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
-from thali._labels import as_label
+from thali._labels import as_label, listed
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import (
+    DATA,
     FILE,
     FULL,
     MISSES,
@@ -29,7 +30,7 @@ from thali._model.finding import (
 )
 from thali._model.segment_findings import SegmentsOf, segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._people.segments import numbers_of_segments
 from thali._posterior.interval import interval_name
 from thali.errors import Argument, ArgumentError, ModelName, Setting
@@ -47,6 +48,9 @@ from .simulator import as_asked, offered_in, simulated
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali._data.experiments import ChoiceExperiment
+    from thali._data.experiments.design import ExperimentDesign
 
 _SCENARIOS = 3  # besides the first, of which the sentence of a market tells the winner
 _ALIKE = 0.005  # difference of two shares below which none of them is first
@@ -108,6 +112,32 @@ def _how(settings: AnswerSettings) -> dict[str, Any]:
 # attributes and levels ----------------------------------------------------------------------------------------
 
 
+@finding("levels", "Levels shown", SHOWN, chapter=DATA)
+def levels(model: Any, settings: AnswerSettings) -> Finding | None:
+    """How often each level was shown, and chosen."""
+    data = model._data_of_fit()
+    return None if data is None else Finding(title=ENGLISH["levels"], table=levels_shown(data))
+
+
+def levels_shown(data: "ExperimentDesign | ChoiceExperiment") -> "pandas.DataFrame":
+    """How often each level, or group of levels, was shown, and chosen where it was shown."""
+    import pandas as pd
+
+    count = len(data.products)
+    shown = np.bincount(data.row_product, minlength=count)
+    chosen = np.bincount(data.row_product[data.first_row[:-1] + data.chosen], minlength=count)
+    rows = []
+    for column, (name, (groups, of_level)) in enumerate(data.scheme.groups.items()):
+        if name == INSIDE and data.scheme.has_inside:
+            continue
+        group = np.append(of_level, -1)[data.products[:, column]]
+        for place, label in enumerate(groups):
+            own = group == place
+            times = int(shown[own].sum())
+            rows.append((name, label, times, chosen[own].sum() / times if times else np.nan))
+    return pd.DataFrame(rows, columns=["attribute", "level", "times_shown", "chosen_where_shown"])
+
+
 @finding("attribute_importance", "Attribute importance", ON_SCREEN)
 def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
     """The part of each attribute in utility and in choices."""
@@ -122,7 +152,7 @@ def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
         "range_share_low",
         "range_share_high",
         "importance",
-        "se",
+        "std_error",
         "respondents_low",
         "respondents_high",
     ]
@@ -152,7 +182,7 @@ def level_effects(model: Any, settings: AnswerSettings) -> Finding:
     if settings.price is None and numbers and table["attribute"].nunique() > 1:
         notes.append(phrase(ENGLISH, "effects.no_price", setting=Setting("price", numbers[0])))
     shown = table.assign(level=[f"{a} over {b}" for a, b in zip(table["level"], table["over"], strict=True)])
-    left_out = ["over", "se", *(() if marked else ("at_bound",))]
+    left_out = ["over", "std_error", *(() if marked else ("at_bound",))]
     return Finding(
         sentence,
         title=ENGLISH["effects.title"],
@@ -223,14 +253,16 @@ def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
     title = _pay_title(table, settings.price)
     figures = table[[name for name in ("wtp", "respondents_low", "respondents_high") if name in table]].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
-    shown = table.assign(level=[paid_for(row) for row in table.to_dict("records")])
+    rows = [_turned(row) for row in table.to_dict("records")]
+    paid = table.assign(**{str(name): [row[name] for row in rows] for name in table})
+    shown = paid.assign(level=[paid_for(row) for row in rows])
     columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "respondents_low", "respondents_high"]
     return Finding(
         sentence,
         title=str(title),
         table=table,
         shown=shown[[each for each in columns if each in shown]],
-        picture=Picture("willingness_to_pay", str(title), (table,)),
+        picture=Picture("willingness_to_pay", str(title), (paid,)),
         notes=(*infinite, *table.attrs["notes"]),
         brief=Brief("Payment", table=_in_brief(_payments(table), table, "wtp", "wtp_low", "wtp_high"), order=2),
     )
@@ -268,11 +300,20 @@ def dearest(pay: "pandas.DataFrame") -> str:
     return str(phrase(ENGLISH, "pay", whose=str(whose), paid=paid, interval=interval, low=low, high=high))
 
 
+_OPPOSITE = {
+    "wtp": "wtp",
+    "wtp_low": "wtp_high",
+    "wtp_high": "wtp_low",
+    "respondents_low": "respondents_high",
+    "respondents_high": "respondents_low",
+}
+
+
 def _turned(row: dict[str, Any]) -> dict[str, Any]:
     """A row of amounts in the direction in which people pay, where that is the other one."""
-    if row["wtp"] > 0 or not row["over"]:
+    if row["wtp"] >= 0 or not row["over"]:
         return row
-    amounts = {"wtp": -row["wtp"], "wtp_low": -row["wtp_high"], "wtp_high": -row["wtp_low"]}
+    amounts = {name: -row[opposite] for name, opposite in _OPPOSITE.items() if opposite in row}
     return row | amounts | {"level": row["over"], "over": row["level"]}
 
 

@@ -68,7 +68,7 @@ def market_of(scheme: "Scheme", products: Any) -> Market:
     """The only market of a table."""
     found = markets_of(scheme, products)
     if len(found) > 1:
-        raise DataError(f"The table has {len(found)} scenarios; give the products of one.")
+        raise DataError(f"The table has {len(found)} scenarios; give the products of one scenario.")
     return found[0]
 
 
@@ -91,8 +91,8 @@ def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:
     if idle := [name for name in frame.columns if name not in known]:
         warn(
             DataWarning(
-                "Some columns of the product table are not attributes of the data and are ignored:"
-                f" {shorten(idle, 12)}. Remove these columns."
+                f"Columns of the product table that are not attributes of the data were ignored: {shorten(idle, 12)}."
+                " Remove these columns."
             )
         )
 
@@ -318,7 +318,7 @@ def _chosen(chooser: "Chooser", people: Any) -> np.ndarray:
         if mask.shape != (len(respondents),):
             raise ArgumentError(
                 Argument("people"),
-                f" must have one of True or False per respondent ({plural(len(respondents), 'respondent')}); got"
+                f" must have one True or False per respondent ({plural(len(respondents), 'respondent')}); got"
                 f" {len(mask) if mask.ndim else 1}.",
             )
         return mask

@@ -419,10 +419,10 @@ class MarketAnswers:
         pandas.DataFrame
             `attribute`, `level` (the better one, if there is a direction, else the later) and `over`, the other;
             `effect`, mean over people and draws (.5 = indifferent), its interval `low` to `high` over draws, and
-            standard error `se`; `respondents_low` to `respondents_high`, which holds 89 % of people, where they differ;
-            `at_bound`, whether the interval begins at .5, below which a declared direction allows no effect: then the
-            data have not established one, and however narrow the interval, they may speak for the other direction.
-            ``attrs["interval"]`` is `ci`, here and in the other tables with intervals.
+            standard error `std_error`; `respondents_low` to `respondents_high`, which contain the share `ci` of people,
+            where they differ; `at_bound`, whether the interval begins at .5, below which a declared direction allows no
+            effect: then the data have not established one, and however narrow the interval, they may speak for the
+            other direction. ``attrs["interval"]`` is `ci`, here and in the other tables with intervals.
 
         Raises
         ------
@@ -461,9 +461,9 @@ class MarketAnswers:
         -------
         pandas.DataFrame
             One row a level: `attribute` and `level` (inside and none: choosing nothing); `utility`, mean over people
-            and draws, its interval `low` to `high` over draws and its standard error `se`; `zero_centred`, the mean
-            over people of zero-centred differences; `respondents_sd` and `zero_centred_sd`, standard deviations of the
-            people's own means, where people differ.
+            and draws, its interval `low` to `high` over draws and its standard error `std_error`; `zero_centred`, the
+            mean over people of zero-centred differences; `respondents_sd` and `zero_centred_sd`, standard deviations of
+            the people's own means, where people differ.
 
         Raises
         ------
@@ -514,8 +514,8 @@ class MarketAnswers:
         pandas.DataFrame
             `attribute`; `range_share`, the largest first, its interval `range_share_low` to `range_share_high` and
             `range_share_se`, NaN for the choice of nothing ("inside"); `importance`, the part of choices, between 0 and
-            1, and `se`, its standard error; `respondents_low` to `respondents_high`, which holds that of 89 % of
-            people, where people differ.
+            1, and `std_error`, its standard error; `respondents_low` to `respondents_high`, which holds that of a share
+            `ci` of people, where people differ.
 
         Raises
         ------
@@ -558,9 +558,9 @@ class MarketAnswers:
             `attribute`, `level` and `over`, the first level; "1 more" where the attribute is taken as a number. `wtp`,
             the amount that half of the people would pay (posterior median of their median; the estimate, where tastes
             are the same for everybody), its interval `wtp_low` to `wtp_high`, and `wtp_se` (by the differences between
-            chains; of an estimate by the delta method). `respondents_low` to `respondents_high` holds 89 % of the
-            people's own medians. `at_limit`: the range of tested prices is too small to tell more, or no amount is too
-            large, as for somebody who does not mind the price. In the table of each person (`wtp`, `wtp_low`,
+            chains; of an estimate by the delta method). `respondents_low` to `respondents_high` holds the share `ci` of
+            the people's own medians. `at_limit`: the range of tested prices is too small to tell more, or no amount is
+            too large, as for somebody who does not mind the price. In the table of each person (`wtp`, `wtp_low`,
             `wtp_high`, `at_limit`) amounts and ends that are infinite are missing, and `at_limit` is "above" for who
             would pay any amount, "below" for who would have to be paid it, and else empty. `attrs["notes"]` has the
             sentences of the warnings. Where people may ignore attributes (`HierarchicalLogit(attention=True)`), amounts

@@ -58,7 +58,7 @@ def willingness_to_pay(
     ci = probability_of(ci)
     weights = weights_of(chooser, people, respondent_weights)
     if weights is None:
-        raise ArgumentError("people='new' has no individual willingness to pay; use people='respondents'.")
+        raise ArgumentError("New respondents have no individual willingness to pay; set people='respondents'.")
     prices, changes = prices_of(chooser, price), changes_of(chooser, price)
     if not changes:
         raise ArgumentError(
@@ -422,7 +422,7 @@ def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_e
     is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])
     if is_established and is_endless.any():
         named = f"the amount for {_some_of(names, is_endless)}"
-        leaves = f"exceeds the range of tested prices, {tested:g}, and is unbounded"
+        leaves = f"exceeds the range of tested prices ({tested:g}) and is unbounded"
         notes.append(f"The data set no bound on {named}." if prices.is_linear else f"The interval of {named} {leaves}.")
     if is_beyond.any():
         notes.append(
@@ -430,7 +430,9 @@ def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_e
             "so it is extrapolated."
         )
     if (np.isfinite(amounts) & (np.abs(amounts) >= limit)).any():
-        notes.append(f"Amounts equal to the range of tested prices, {tested:g}, are lower bounds.")
+        notes.append(
+            f"Amounts of {tested:g}, the range of tested prices, are lower bounds: the true amounts may be larger."
+        )
     return notes
 
 

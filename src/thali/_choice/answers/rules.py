@@ -71,7 +71,7 @@ class How(NamedTuple):
         if self.rule != LOGIT:
             raise ArgumentError(
                 Argument("actual"),
-                " shares are matched by constants, which requires the logit rule; remove ",
+                " shares are matched by a constant for each product, which requires the logit rule; remove ",
                 Argument("rule"),
                 ".",
             )
@@ -80,8 +80,8 @@ class How(NamedTuple):
         if absent := [label for label in labels if label not in found]:
             raise ArgumentError(Argument("actual"), f" has no share for {shorten(absent)}; give one share per product.")
         for label, value in found.items():
-            whose = Message(Argument("actual"), f" share of {label!r}")
-            between(whose, value, "once products without sales are left out of the market")
+            whose = Message(Argument("actual"), f": the share of {label!r}")
+            between(whose, value, "after products without sales are removed from the market")
         total, most = sum(found.values()), 1.0 - np.prod([1.0 - availability.get(label, 1.0) for label in labels])
         if abs(total - most) > 1e-6:
             where = "" if most == 1.0 else ", the share of occasions on which a product is available"
@@ -90,7 +90,7 @@ class How(NamedTuple):
             if value >= availability.get(label, 1.0):
                 raise ArgumentError(
                     Argument("actual"),
-                    f" share of {label!r} is {value:g}, but it is available on only {availability[label]:g} of the"
+                    f": the share of {label!r} is {value:g}, but it is available on only {availability[label]:g} of the"
                     " occasions; reduce the share, or increase ",
                     Argument("availability"),
                     ".",

@@ -218,7 +218,7 @@ def best_products(
     ci, n, top = probability_of(ci), whole("n", n, 1), whole("top", top, 1)
     space = space_of(chooser, attributes, costs, price)
     if n > space.size:
-        raise ArgumentError(f"`n` is {n}, but the attributes allow only {space.size:,} different products; reduce it.")
+        raise ArgumentError(f"`n` is {n}, but the attributes allow only {space.size:,} different products; reduce `n`.")
     others = chooser.cells(competitors_of(chooser.data.scheme, competitors))
     asked = draw_market_weights(chooser, people, respondent_weights, random_seed)
 
@@ -334,7 +334,9 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
         if name not in names:
             raise ArgumentError(f"attributes: there is no attribute {name!r}.{suggest(name, names)}")
     if absent := [name for name in names if name not in given]:
-        raise ArgumentError(f"attributes lack {shorten(absent)}; give possible values, or a list of one to fix it.")
+        raise ArgumentError(
+            f"attributes lack {shorten(absent)}; list possible values, or only one value to keep the attribute fixed."
+        )
     values = tuple(_listed(name, given[name]) for name in names)
     cells, base = [], None
     for name in names:

@@ -127,7 +127,8 @@ def _next(now: float, levels: list[float]) -> tuple[float, float]:
     above, below = [level for level in levels if level > now], [level for level in levels if level < now]
     if not above and not below:
         raise ArgumentError(
-            Argument("attribute"), f": {now:g} is the only tested value, so there is no arc; test other values."
+            Argument("attribute"),
+            f": {now:g} is the only tested value, so no arc elasticity can be computed; test other values.",
         )
     return (now, above[0]) if above else (below[-1], now)
 

@@ -54,7 +54,7 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
             "utility": of_people.mean(axis=0) if differs else centre(fewer, of_draws),
             "low": low,
             "high": high,
-            "se": fewer.errors(of_draws, fewer.chain),
+            "std_error": fewer.errors(of_draws, fewer.chain),
             **({"respondents_sd": of_people.std(axis=0)} if differs else {}),
             "zero_centred": scaled.mean(axis=0),
             **({"zero_centred_sd": scaled.std(axis=0)} if differs else {}),

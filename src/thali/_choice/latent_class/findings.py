@@ -3,15 +3,16 @@
 from typing import TYPE_CHECKING
 
 from thali._digits import number, percent
-from thali._model.common_findings import asked, convergence, data, levels, methods, summary
+from thali._labels import listed
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
 from ..answers.english import ENGLISH
-from ..answers.findings import OF_PEOPLE, answers_of, check
+from ..answers.findings import OF_PEOPLE, answers_of, check, levels
 from .fit import FOLDS
 
 if TYPE_CHECKING:

@@ -320,7 +320,7 @@ def numbers_of(classes: Any, choose: str, people: int) -> tuple[int, ...]:
     numbers = several_whole("classes", classes, 1)
     if max(numbers) > people:
         raise DataError(
-            f"{max(numbers):,} classes for only {plural(people, 'respondent')}; reduce ",
+            f"{max(numbers):,} classes are too many for {plural(people, 'respondent')}; reduce ",
             Argument("classes"),
             ".",
         )

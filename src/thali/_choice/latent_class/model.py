@@ -267,7 +267,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         if self._coincide():
             yield EstimateWarning(
-                f"The choices do not support {self.n_classes_} classes: some are identical or empty. Reduce ",
+                f"The choices do not support {self.n_classes_} classes: some classes are identical or empty. Reduce ",
                 Argument("classes"),
                 ".",
             )
@@ -329,9 +329,9 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         Returns
         -------
         pandas.DataFrame
-            coef, se (by the observed information), z (their ratio; none for a size) and p (two-sided, normal). Rows
-            "class 1: size", "class 1: price[150]" and so on, the largest class first. With `by` "log odds of
-            class 2", of people with average columns, "log odds of class 2: age" and so on come last.
+            coef, std_error (by the observed information), z (their ratio; none for a size) and p (two-sided, normal).
+            Rows "class 1: size", "class 1: price[150]" and so on, the largest class first. With `by` "log odds of class
+            2", of people with average columns, "log odds of class 2: age" and so on come last.
 
         Raises
         ------
@@ -388,7 +388,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         pandas.DataFrame
             A row a class but the first and a column of people: `latent_class`, `column`; `odds`, by which a unit more
             of the column multiplies the odds of the class against class 1, with its interval `low` to `high` (normal
-            for the logarithm); `log_odds` and its standard error `se`; `p` (two-sided, normal).
+            for the logarithm); `log_odds` and its standard error `std_error`; `p` (two-sided, normal).
 
         Raises
         ------
@@ -418,7 +418,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             low=np.exp(value - width),
             high=np.exp(value + width),
             log_odds=value,
-            se=error,
+            std_error=error,
             p_value=2.0 * ndtr(-np.abs(value / error)),
         )
         table.attrs["interval"] = ci
@@ -652,7 +652,7 @@ def summary_table(
                 rows[f"class {label}: {name}"] = (value, error, np.divide(value, error))
     if odds is not None:
         rows |= {name: (*pair, pair[0] / pair[1]) for name, *pair in zip(covariance.index, odds, every, strict=False)}
-    table = Table.from_dict(rows, orient="index", columns=["coef", "se", "z"])
+    table = Table.from_dict(rows, orient="index", columns=["coef", "std_error", "z"])
     return Table(table.assign(p_value=2.0 * ndtr(-table["z"].abs())).rename_axis("coefficient"))
 
 

@@ -41,14 +41,14 @@ LATENT_CLASS = ModelSpec(
         BY.but(help="Respondent columns, such as age, that class membership depends on."),
         Option(
             "choose",
-            "Criterion for the number of classes. bic: BIC with the number of respondents; held-out: predictions for"
-            " respondents held out.",
+            "Criterion for choosing the number of classes. bic: BIC, with the number of respondents as sample size;"
+            " held-out: predictive accuracy for held-out respondents.",
             default="bic",
             words={"bic": "bic", "held-out": "held-out"},
         ),
         Option(
             "starts",
-            "Number of random starting values.",
+            "Number of random starts.",
             int,
             default="until three reach the best maximum",
             check=partial(whole, least=1),

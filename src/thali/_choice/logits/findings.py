@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._digits import number
-from thali._model.common_findings import asked, convergence, data, levels, methods, summary
+from thali._labels import listed
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import (
     FILE,
     FULL,
@@ -22,12 +23,12 @@ from thali._model.finding import (
 )
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 from thali.errors import Setting
 
 from ..answers.english import ENGLISH
-from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, answers_of, check, simulator
+from ..answers.findings import FIRST, OF_PEOPLE, SEGMENTED, answers_of, check, levels, simulator
 from .hierarchical import HierarchicalLogit
 from .hierarchical_draws import close_to_zero, felt_prior
 from .hierarchical_fit import SCALE, SCALE_WITH_ATTENTION
@@ -116,7 +117,7 @@ def attention_odds(model: "HierarchicalLogit", settings: AnswerSettings) -> Find
     return Finding(sentence, title=title, table=table, shown=shown, brief=brief)
 
 
-@finding("attention_patterns", "Attendance patterns", FULL)
+@finding("attention_patterns", "Patterns of attribute attendance", FULL)
 def patterns(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding:
     """The parts of the respondents who attend to just these attributes."""
     return Finding(title=ENGLISH["attention.patterns"], table=model.attention(settings.ci).patterns)

@@ -423,7 +423,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         data = self._data_of_fit()
         if data is None:
             raise DataError(
-                "The second fit requires the data of this one, which the model file does not contain; fit again."
+                "The second fit requires the data of the first, which the model file does not contain; fit again."
             )
 
         def compared() -> "pd.DataFrame":

@@ -32,13 +32,13 @@ def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
         )
     part = coding.parts[data.attributes.index(price)]
     if part.numbers is None or part.knots:
-        raise ArgumentError(setting, f" requires a single slope of {price!r}; set ", Setting("linear", price), ".")
+        raise ArgumentError(setting, f" requires a single slope for {price!r}; set ", Setting("linear", price), ".")
     slope, products = coding.names.index(price), coding.names[len(coding.names) - len(coding.crossed) :]
     if crossed := [name for name, pair in zip(products, coding.crossed, strict=True) if slope in pair]:
         raise ArgumentError(
             setting,
-            f" requires a single slope of {price!r}, which also has {shorten(crossed, 4)}; remove the interactions of"
-            f" {price!r}.",
+            f" requires a single slope for {price!r}, but the model also contains {shorten(crossed, 4)}; remove the"
+            f" interactions of {price!r}.",
         )
     return price
 

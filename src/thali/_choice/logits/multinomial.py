@@ -252,7 +252,7 @@ class MultinomialLogit(LogitAnswers, Model):
         Returns
         -------
         pandas.DataFrame
-            coef, se, z (their ratio) and p (two-sided, normal), a row a coefficient.
+            coef, std_error, z (their ratio) and p (two-sided, normal), a row a coefficient.
 
         Raises
         ------
@@ -268,7 +268,7 @@ class MultinomialLogit(LogitAnswers, Model):
             errors = np.sqrt(np.diag(self.covariance_))
         values = self.coef_.to_numpy()
         z = values / errors
-        figures = {"coef": values, "se": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
+        figures = {"coef": values, "std_error": errors, "z": z, "p_value": 2.0 * ndtr(-np.abs(z))}
         return Table(figures, index=self.covariance_.index)
 
     def _tastes(self) -> np.ndarray:

@@ -3,14 +3,15 @@
 import math
 from typing import TYPE_CHECKING, Any
 
-from thali._model.common_findings import asked, convergence, data, levels, methods, summary
+from thali._labels import listed
+from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
-from thali._model.wording import listed, phrase
+from thali._model.wording import phrase
 
 from ..answers.english import ENGLISH
-from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check
+from ..answers.findings import OF_PEOPLE, SEGMENTED, answers_of, check, levels
 from .reports.class_table import STABLE
 
 if TYPE_CHECKING:

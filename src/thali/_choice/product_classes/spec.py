@@ -34,7 +34,7 @@ PRODUCT_CLASSES = ModelSpec(
         METHOD.but(help=" (smc also estimates the evidence)"),
         Option(
             "monotone",
-            "Attributes of which more (or less) is always preferred.",
+            "Attributes for which more (or less) is always preferred.",
             PAIRS,
             default="none",
             metavar="NAME=increasing|decreasing ...",

@@ -200,8 +200,8 @@ def warn_of_constants(matrix: np.ndarray, names: Any) -> None:
         named = ", ".join(repr(names[j]) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
         warn(
             DataWarning(
-                f"Constant covariates: {named}. Their effects cannot be distinguished from that of the column of ones;"
-                " remove them."
+                f"Constant covariates: {named}. Their effects cannot be distinguished from the effect of the column"
+                " of ones; remove these covariates."
             )
         )
 
@@ -227,7 +227,7 @@ def warn_of_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
         warn(
             DataWarning(
                 f"Untransformed covariates explain {max(100 * explained, 0.0):.0f} % of what the class proportions"
-                " leave unexplained: no class can be probable where rows are positive in many columns. Set ",
+                " leave unexplained, because no class can be probable in rows that are positive in many columns. Set ",
                 Setting("transform", "exponential"),
                 ", or use a sparse logit, which predicts better.",
             )
@@ -251,8 +251,8 @@ def warn_about(look: Look, columns: Any, mend: Message) -> None:
         named = ", ".join(map(repr, dead[:5])) + (", ..." if len(dead) > 5 else "")
         warn(
             DataWarning(
-                f"{len(dead)} of {len(columns)} columns of W are zero in every row next to larger ones ({named}); the"
-                " data contain no information on their weights",
+                f"{len(dead)} of {len(columns)} columns of W are numerically zero in every row beside larger columns"
+                f" ({named}); the data contain no information on their weights",
                 mend,
                 ".",
             )

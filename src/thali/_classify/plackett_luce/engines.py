@@ -119,7 +119,7 @@ class MaximumEngine(AscentEngine):
                 Setting("a", 1.1),
                 " to keep all weights positive, or ",
                 Setting("a", 1.0),
-                " for the maximum of the likelihood, most of whose weights are exactly zero.",
+                " for the maximum of the likelihood, where most weights are exactly zero.",
             )
 
     def job(self, model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
@@ -154,7 +154,9 @@ class MaximumEngine(AscentEngine):
     def outcome(self, model: "PlackettLuceRegression", job: Job) -> Iterator[ThaliWarning]:
         if not model.converged_:
             small = model.a_ < 1.0
-            mend = "choose a = 1, whose maximum exists" if small else "standardise the covariates or choose a larger a"
+            mend = (
+                "choose a = 1, where a maximum exists" if small else "standardise the covariates or choose a larger a"
+            )
             yield ConvergenceWarning(
                 f"The weights have not converged after {model.n_passes_} sweeps over the data (gradient"
                 f" {model.slope_:.1e} per row); {mend}."

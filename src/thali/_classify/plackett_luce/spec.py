@@ -40,15 +40,16 @@ PLACKETT_LUCE = ModelSpec(
         METHOD,
         Option(
             "a",
-            "Shape of the Gamma prior on weights (> 0); smaller is sparser.",
+            "Shape of the Gamma prior on weights (> 0); smaller values make them sparser.",
             float,
             default="learned; required by --method map",
             check=partial(positive, meaning="the shape of the prior on weights"),
         ),
         Option(
             "transform",
-            "Transformation of the covariates. exponential: exp(x), exp(-x) of each standardised covariate x, and 1;"
-            " exponential-pairs: also of the sum of each pair; none: non-negative covariates as given.",
+            "Transformation of the covariates. exponential: exp(x) and exp(-x) of each standardised covariate x, and"
+            " a constant; exponential-pairs: also those of the sum of each pair of covariates; none: non-negative"
+            " covariates as given.",
             default="exponential",
             words={"exponential": "exponential", "exponential-pairs": "exponential-pairs", "none": None},
         ),

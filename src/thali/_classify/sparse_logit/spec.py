@@ -41,7 +41,7 @@ SPARSE_LOGIT = ModelSpec(
         METHOD,
         Option(
             "eta",
-            "Squared rate of the Laplace prior on coefficients (> 0); larger shrinks more.",
+            "Squared rate of the Laplace prior on coefficients (> 0); larger values shrink more.",
             float,
             default="learned; required by --method map",
             check=partial(positive, meaning="a rate"),
@@ -55,7 +55,7 @@ SPARSE_LOGIT = ModelSpec(
         ),
         Option(
             "global_scale",
-            "With --prior horseshoe: scale of the prior on tau; smaller expects fewer nonzero coefficients.",
+            "With --prior horseshoe: scale of the prior on tau; smaller values expect fewer nonzero coefficients.",
             float,
             default="1.0",
             check=partial(positive, meaning="the scale of the prior on tau"),

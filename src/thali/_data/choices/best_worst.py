@@ -62,8 +62,8 @@ def best_worst_columns(
     groups = [tuple(options)] if options is not None else series([name for name in names if name not in taken])
     if not groups:
         raise DataError(
-            f"With {best!r} and {worst!r}, no columns such as 'option1', 'option2', 'option3' give the options"
-            " offered; name them so, or with `options`."
+            f"No columns such as 'option1', 'option2', 'option3' contain the options offered in addition to {best!r}"
+            f" and {worst!r}; rename those columns, or name them with `options`."
         )
     likely = [group for group in groups if _fits(frame, group, best)]
     return BestWorstColumns(best, worst, (likely or groups)[0], found["respondent"], found["count"])

@@ -1,21 +1,24 @@
 """Choices of one option out of several."""
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import plural, short_number, shorten
+from thali._labels import listed, plural, short_number, shorten
 from thali.errors import DataError, DataWarning
 
-from ..answers import Answers, Who
+from ..answers import Answers, Who, answers_given, first_answers, possible_answers
 from ..connectivity import connected, disconnected
-from ..judged import AnswerTally, Judged
+from ..facts import MAX_LISTED, component_facts, respondent_facts, value_range
+from ..judged import Judged
 from ..kinds import CHOICES
 from ..pairs import PairedComparisons
 from ..people import column_facts
+from ..questions import GivenAnswers, Questions
 from . import parts, tables
 from .long import RawOccasions, long_occasions
 
@@ -30,7 +33,8 @@ def rankings_of_answers(data: "Choices") -> RawOccasions:
     """The choices of which best and worst of two or three options consist: that of the best, and that of the rest."""
     if data.worst is None:
         raise DataError(
-            "These are choices of one option, not best-worst choices; use them without converting them to rankings."
+            "These are choices of a single option, not best-worst choices; use them unchanged, because only"
+            " best-worst choices can be converted to rankings."
         )
     if (largest := int(data.sizes.max())) > 3:
         raise DataError(
@@ -93,7 +97,7 @@ def example_of(data: "Choices") -> str:
     same = (data.choice == data.choice[row]) & (data.worst == data.worst[row])
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
     times, total = short_number(data.times[same].sum()), plural(short_number(total), "time")
-    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])} {times:,} of {total}"
+    return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
 
 
 class Choices(Judged):
@@ -158,7 +162,7 @@ class Choices(Judged):
     ...                       "choice": [1, 0, 0, 0, 1]})
     >>> data = Choices(frame)
     >>> data
-    Choices(3 options, 2 sets of 2 to 3, 2 choices)
+    Choices(3 options, 2 sets of 2 to 3 options, 2 choices)
     >>> data.sets
     [('tea', 'milk'), ('tea', 'coffee', 'milk')]
     """
@@ -293,20 +297,14 @@ class Choices(Judged):
         """
         return long_table(self)
 
-    def with_rows(self, *arrays: np.ndarray | None) -> "Choices":
-        """The same options and respondents with other rows: start, members, respondent, choice, times, worst."""
-        return self._made_of(self.labels, self.respondents, *arrays, self.people)
-
-    def with_counts(self, counts: np.ndarray) -> "Choices":
-        """The same sets with other numbers of choices of their members, without respondents."""
-        choice = np.flatnonzero(counts)
-        nobody = np.full(choice.size, -1)
-        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[choice], None, None)
-
-    def with_answers(self, best: np.ndarray, worst: np.ndarray, times: np.ndarray) -> "Choices":
-        """The same sets with other best-worst choices, places of `members`, without respondents."""
-        nobody = np.full(best.size, -1)
-        return self._made_of(self.labels, (), self.start, self.members, nobody, best, times, worst, None)
+    def with_answers(self, counts: np.ndarray) -> "Choices":
+        """Return the same questions with other counts of their answers, given by nobody in particular."""
+        given = np.flatnonzero(counts)
+        choice, worst, nobody = given, None, np.full(given.size, -1)
+        if self.worst is not None:
+            answers = possible_answers(self.start)
+            choice, worst = answers.best[given], answers.worst[given]
+        return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[given], worst, None)
 
     def as_rankings(self) -> "Choices":
         """Best-worst choices out of two or three options as rankings: the best of all, then the other one of the rest.
@@ -340,7 +338,7 @@ class Choices(Judged):
     def __str__(self) -> str:
         least, most = int(self.sizes.min()), int(self.sizes.max())
         sizes = f"{least}" if least == most else f"{least} to {most}"
-        parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes}"]
+        parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes} options"]
         parts.append(plural(self.n_choices, "choice" if self.worst is None else "best-worst choice"))
         if self.respondents:
             parts.append(plural(len(self.respondents), "respondent"))
@@ -351,6 +349,15 @@ class Choices(Judged):
 
     def _details(self) -> Facts:
         return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
+
+    def _facts(self) -> Facts:
+        return (
+            ("Options", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Sets offered", f"{self.n_sets:,}, each with {value_range(np.diff(self.start))} options"),
+            ("Choices", f"{self.n_choices:,}"),
+            *component_facts(self.components()),
+            *respondent_facts(self.respondents, self.people),
+        )
 
     @property
     def n_sets(self) -> int:
@@ -401,10 +408,21 @@ class Choices(Judged):
     def never_judged(self) -> list[str]:
         return self.never_offered
 
-    @property
-    def tally(self) -> AnswerTally | None:
-        """How often each member of each set was chosen; None of best and worst."""
-        return AnswerTally(self.start, self.counts) if self.worst is None else None
+    def questions(self, ties: bool | None = None) -> Questions:
+        """Return a question for each set, answered by each of its members, or by each ordered pair of them."""
+        start, answer = self.start, self.choice
+        if self.worst is not None:
+            start, answer = first_answers(start), answers_given(self)
+
+        def given() -> GivenAnswers | None:
+            if not self.respondents or (self.respondent < 0).any():
+                return None
+            rows = np.lexsort((answer, self.respondent))
+            rows = rows[self.times[rows] > 0.0]
+            return GivenAnswers(self.respondents, self.respondent[rows], answer[rows], self.times[rows])
+
+        rows = partial(parts.rows_of_members if self.worst is None else parts.rows_of_options, self)
+        return Questions(start, np.bincount(answer, self.times, start[-1]), given, rows)
 
     def example(self) -> str:
         """The choices out of one set in words: of that out of which there were most, or the first best and worst.

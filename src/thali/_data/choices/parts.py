@@ -8,8 +8,9 @@ import numpy as np
 
 from thali.errors import DataError
 
-from ..answers import Who, all_who
+from ..answers import NAMED, Who, all_who, possible_answers
 from ..people import people_by
+from ..questions import ANSWER, MEMBER, ReportRows, count_in_rows
 from .rankings import NAMELESS
 from .tables import counted_answers
 
@@ -58,7 +59,7 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     >>> rows = {"task": [1, 1, 1, 2, 2], "item": ["tea", "milk", "beer", "tea", "milk"], "chosen": [1, 0, 0, 0, 1]}
     >>> frame = pd.DataFrame(rows | {"person": [1, 1, 1, 2, 2], "sex": ["f", "f", "f", "m", "m"]})
     >>> th.Choices(frame).by_group("sex")["f"]
-    Choices(3 options, 1 set of 3, 1 choice, 1 respondent)
+    Choices(3 options, 1 set of 3 options, 1 choice, 1 respondent)
     """
     _refuse_unknown(data)
     chose = _who_chose(data)
@@ -73,17 +74,48 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
 def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None) -> "Choices":
     """Some of the choices, with all options, and the sets out of which they were made; of these people, or of
     nobody in particular."""
-    sets, which = np.unique(data.set_of[data.choice[kept]], return_inverse=True)
-    start = np.concatenate([[0], np.cumsum(data.sizes[sets])])
-    members = np.concatenate([data.members[data.start[v] : data.start[v + 1]] for v in sets])
-    shift = start[which] - data.start[sets][which]
-    worst = None if data.worst is None else data.worst[kept] + shift
-    who, names, known = np.full(len(which), -1), (), None
+    who, names, known = np.full(len(data.choice[kept]), -1), (), None
     if people is not None:
         who, names = np.searchsorted(people, data.respondent[kept]), tuple(data.respondents[k] for k in people)
         known = None if data.people is None else data.people.iloc[people]
-    rows = who, data.choice[kept] + shift, data.times[kept], worst
-    return data._made_of(data.labels, names, start, members, *rows, known)
+    worst = None if data.worst is None else data.worst[kept]
+    found = of_choices(data, who, data.choice[kept], worst, times=data.times[kept])
+    return found._made_of(data.labels, names, *(getattr(found, name) for name in data._FIELDS[2:-1]), known)
+
+
+def of_choices(
+    data: "Choices", who: np.ndarray, choice: np.ndarray, worst: np.ndarray | None = None, *, times: np.ndarray
+) -> "Choices":
+    """The same options and respondents with these choices, of places of `members`, and the sets that they are from."""
+    sets, which = np.unique(data.set_of[choice], return_inverse=True)
+    start = np.concatenate([[0], np.cumsum(data.sizes[sets])])
+    members = np.concatenate([data.members[data.start[v] : data.start[v + 1]] for v in sets])
+    shift = start[which] - data.start[sets][which]
+    shifted = None if worst is None else worst + shift
+    rows = who, choice + shift, times, shifted
+    return data._made_of(data.labels, data.respondents, start, members, *rows, data.people)
+
+
+def rows_of_members(data: "Choices") -> ReportRows:
+    """Return a row for each member of each set."""
+    offered = np.array([", ".join(members) for members in data.sets], dtype=str)[data.set_of]
+    names = {"alternative": np.array(data.labels)[data.members], "offered": offered}
+    found = count_in_rows(MEMBER, np.arange(len(data.members)), names, data.n_sets)
+    return found._replace(group=np.arange(data.n_sets + 1), group_row=data.start)
+
+
+def rows_of_options(data: "Choices") -> ReportRows:
+    """Return a row for how often each option that was offered was named the best, and one for the worst."""
+    from scipy.sparse import csr_array
+
+    answers, n = possible_answers(data.start), data.n_options
+    column = np.tile(np.arange(len(answers.best)), 2)
+    row = np.concatenate([data.members[answers.best], n + data.members[answers.worst]])
+    counted = csr_array((np.ones(len(row)), (row, column)), shape=(2 * n, len(answers.best)))
+    offered = np.flatnonzero(np.diff(counted.indptr))
+    names = {"option": np.tile(np.array(data.labels), 2)[offered], "named": np.repeat(NAMED, n)[offered]}
+    group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered)])
+    return ReportRows(ANSWER, counted[offered], names, np.ones(len(offered), bool), group, group_row)
 
 
 def _who_chose(data: "Choices") -> np.ndarray:
@@ -151,7 +183,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
     >>> import thali as th
     >>> old = th.Choices.from_rankings([["tea", "milk", "water"]])
     >>> old.with_more(th.Choices.from_rankings([["beer", "tea", "milk"]]))
-    Choices(4 options, 4 sets of 2 to 3, 4 choices, 2 respondents)
+    Choices(4 options, 4 sets of 2 to 3 options, 4 choices, 2 respondents)
     """
     if (data.worst is None) != (more.worst is None):
         raise DataError("Some of these are best-worst choices and others single choices; read them separately.")

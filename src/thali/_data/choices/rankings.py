@@ -257,8 +257,8 @@ def _upto_gap(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: 
     if len(named) <= named[-1]:
         gap = next(k for k in range(named[-1]) if not cells[k])
         raise DataError(
-            f"There is no option at {columns[gap]!r} in {name(row)}, although later ranks have one; fill it in or move"
-            " them up."
+            f"There is no option at {columns[gap]!r} in {name(row)}, although later ranks have one; fill it in or"
+            " move the later options up."
         )
     return list(cells[: len(named)])
 
@@ -276,8 +276,8 @@ def _refuse_zeros(zeros: np.ndarray) -> None:
     """Raise if every ranking has one rank 0, which may be its best option or one that it does not name."""
     if len(zeros) and (zeros == 1).all():
         raise DataError(
-            "Every ranking has one rank 0, but ranks start at 1 for the best. Add 1 if 0 is the best here; leave cells"
-            " empty if 0 means not ranked."
+            "Every ranking has a rank 0, but ranks start at 1 for the best option. If 0 means best, add 1 to all"
+            " ranks; if 0 means not ranked, leave these cells empty."
         )
 
 
@@ -406,6 +406,6 @@ def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     total = found.count.sum()
     how += f": {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
     if partial := sum(len(order) < len(found.labels) for order in found.orders):
-        meaning = "were offered and rank below" if unranked == WORSE else "were not offered"
-        how += f"; options missing from a ranking ({partial:,} of them) {meaning}"
+        meaning = "were offered and rank below all others" if unranked == WORSE else "were not offered"
+        how += f"; {plural(partial, 'incomplete ranking')}, whose missing options {meaning}"
     return how

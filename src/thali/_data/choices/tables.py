@@ -145,7 +145,7 @@ def from_rankings(
     >>> import thali as th
     >>> data = th.Choices.from_rankings([["tea", "milk", "water"], ["milk", "water", "tea"]])
     >>> data
-    Choices(3 options, 3 sets of 2 to 3, 4 choices, 2 respondents)
+    Choices(3 options, 3 sets of 2 to 3 options, 4 choices, 2 respondents)
     """
     given = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     return of_rankings(cls, rankings, layout, given, unranked, labels, weights)[0]

@@ -5,6 +5,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from thali._described import Facts
+from thali._digits import percent
+
+from ..facts import value_range
+
 if TYPE_CHECKING:
     import xarray
 
@@ -36,6 +41,9 @@ class ExperimentDesign(NamedTuple):
     def never_missing(self) -> np.ndarray:
         """Whether each attribute is there in every product."""
         return np.all(self.products >= 0, axis=0)
+
+    def _facts(self) -> Facts:
+        return experiment_facts(self)
 
     def observed(self) -> "xarray.Dataset":
         """The group `observed_data` of a posterior."""
@@ -77,3 +85,28 @@ def design_from(dataset: "xarray.Dataset") -> ExperimentDesign:
         tuple(map(str, dataset["respondent"].values)),
         *(np.array(dataset[name].values, np.int64) for name in names),
     )
+
+
+def experiment_facts(data: "ChoiceExperiment | ExperimentDesign") -> Facts:
+    """Names and values that describe an experiment, as a report lists them."""
+    is_none, none = _is_none(data), ()
+    if data.scheme.none:
+        chosen = data.row_product[data.first_row[:-1] + data.chosen]
+        none = (("No-choice option", f"chosen in {percent(is_none[chosen].mean(), 1)} of the tasks"),)
+    return (
+        ("Respondents", f"{len(data.respondents):,}"),
+        ("Tasks per respondent", f"{value_range(np.diff(data.first_task))}, {len(data.chosen):,} in total"),
+        ("Alternatives per task", value_range(np.diff(data.first_row))),
+        ("Different products", f"{len(data.products) - int(is_none.sum()):,}"),
+        *none,
+        *data.scheme.described(),
+    )
+
+
+def _is_none(data: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
+    """Return whether each product is the no-choice option."""
+    if not data.scheme.none:
+        return np.zeros(len(data.products), bool)
+    if data.scheme.has_inside:
+        return data.products[:, 0] == 0
+    return (data.products < 0).all(axis=1)

@@ -12,9 +12,11 @@ from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import ArgumentError, DataError
 
 from ..columns import answered_rows, as_frame, column
+from ..facts import named_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
 from ..people import column_facts, differing_columns
+from .design import experiment_facts
 from .levels import ALPHABET, MEASURED, is_whole
 from .scheme import INSIDE, Attribute, Encoded, SchemeTasks
 
@@ -36,8 +38,8 @@ def held_tasks(data: "ChoiceExperiment", tasks: Any, random_seed: Any) -> np.nda
     if (counts <= number).any():
         person = data.respondents[int((counts <= number).argmax())]
         raise DataError(
-            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would be left to fit when"
-            f" {number} are held out; hold out fewer."
+            f"Respondent {person!r} has only {plural(int(counts.min()), 'task')}, so no task would be left to fit"
+            f" when {number} are held out; hold out fewer tasks."
         )
     held = np.zeros(data.n_tasks, dtype=bool)
     rng = None if random_seed is None else np.random.default_rng(root(random_seed))
@@ -390,6 +392,10 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
     def _details(self) -> Facts:
         return *self.scheme.described(), *column_facts(self.people)
 
+    def _facts(self) -> Facts:
+        columns = named_facts("Respondent characteristics", differing_columns(self.people))
+        return *experiment_facts(self), *columns
+
     def describe(self) -> str:
         """The data in words: their size, and every attribute with its levels in natural order ("<"), if there is one.
 
@@ -561,7 +567,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         (['1', '1'], ['2', '2'])
         """
         if (tasks is None) == (respondents is None):
-            raise ArgumentError("Give either tasks= or respondents=, not both or neither.")
+            raise ArgumentError("Give exactly one of tasks= and respondents=.")
         if respondents is None:
             held = held_tasks(self, tasks, random_seed)
         else:

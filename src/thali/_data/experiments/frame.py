@@ -339,8 +339,8 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
             " offered; correct the row, or remove the task."
         )
     note(
-        f"{available!r} marks the alternatives offered: {plural(int((~offered).sum()), 'row')} of other alternatives"
-        " dropped"
+        f"{available!r} marks the alternatives that were offered: {plural(int((~offered).sum()), 'row')} of other"
+        " alternatives dropped"
     )
     return frame.loc[offered].drop(columns=[*numbering, available])
 
@@ -394,8 +394,8 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
     for name in used:
         if used.count(name) > 1:
             raise ArgumentError(
-                f"Column {name!r} is named twice among respondent, task, alternative and chosen; name different"
-                " columns."
+                f"Column {name!r} is given for more than one of respondent, task, alternative and chosen; name"
+                " different columns."
             )
     respondent, task, alternative, chosen = found
     assert respondent is not None and task is not None and chosen is not None
@@ -440,7 +440,8 @@ def _attribute_names(frame: Any, attributes: Any, used: set[Any], where: Any, no
         column(frame, name)
         if name in reserved:
             raise ArgumentError(
-                f"Column {name!r} cannot be an attribute, because it is respondent, task, alternative or chosen."
+                f"Column {name!r} cannot be an attribute, because it is used as respondent, task, alternative or"
+                " chosen."
             )
         if names.count(name) > 1:
             raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")

@@ -13,6 +13,7 @@ import numpy as np
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..columns import column
+from ..kinds import INSIDE, INSIDE_LEVELS
 from ..roles import ALTERNATIVE, plain
 from .levels import (
     ALPHABET,
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
 
 HELD_OUT = "held_out"  # a column of designs: 1 in tasks that everybody has and no model is fitted to
 MANY_NAMES = 30  # of alternatives, of which each would have a constant
-INSIDE = "inside"
-INSIDE_LEVELS = ("none", "inside")
 _SHOWN = 8  # levels written out by `describe`
 
 Where = Callable[[int], str]

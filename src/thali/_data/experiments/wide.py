@@ -47,7 +47,9 @@ class WideTasks(NamedTuple):
     def __str__(self) -> str:
         how = f"one task per row, {shorten(list(self.attributes))} of the alternatives {shorten(self.alternatives)}"
         how += f", chosen alternative in {self.chosen!r}"
-        return how + (f", offers marked in {next(iter(self.available.values()))!r} etc." if self.available else "")
+        return how + (
+            f", offered alternatives marked in {next(iter(self.available.values()))!r} etc." if self.available else ""
+        )
 
 
 def wide_tasks(

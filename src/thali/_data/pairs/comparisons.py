@@ -6,16 +6,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 
 from thali._described import Facts
+from thali._digits import number
 from thali._inference.warn import warn
-from thali._labels import plural, short_number
+from thali._labels import listed, plural, short_number
 from thali.errors import DataError, DataWarning
 
 from ..answers import Answers
 from ..columns import square_cells
 from ..connectivity import connected, disconnected
-from ..judged import AnswerTally, Judged
+from ..facts import MAX_LISTED, component_facts, named_facts, respondent_facts, share_of_pairs, value_range
+from ..judged import Judged
 from ..kinds import PAIRS
 from ..people import column_facts
+from ..questions import Questions
 from ..suspicious import alike_labels, percentages, warn_of
 from . import parts, tables
 from .covariates import CovariateCells, PairCovariates
@@ -177,6 +180,22 @@ class PairedComparisons(Judged):
         described = () if self.covariates is None else (("covariates", self.covariates.names),)
         return ("options", self.labels), ("components", str(len(self.components()))), *order, *people, *described
 
+    def _facts(self) -> Facts:
+        n, counts = self.n_options, self.wins + self.losses + self.tied
+        of_option = np.bincount(np.concatenate([self.first, self.second]), np.tile(counts, 2), minlength=n)
+        total, ties = self.n_comparisons, self.n_ties
+        of_ties = f", including {ties:,} ties ({number(100 * ties / total)} %)" if ties else ""
+        return (
+            ("Options", f"{n:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Compared pairs", share_of_pairs(self.n_pairs, n)),
+            ("Comparisons", f"{total:,}{of_ties}"),
+            ("Comparisons per compared pair", value_range(counts)),
+            ("Comparisons per option", value_range(of_option)),
+            *component_facts(self.components()),
+            *respondent_facts(self.respondents, self.people),
+            *named_facts("Covariates", self.covariate_names),
+        )
+
     @property
     def n_pairs(self) -> int:
         """Number of pairs with at least one comparison."""
@@ -253,12 +272,15 @@ class PairedComparisons(Judged):
         self.refuse_dates()
         return parts.cells_of(self)
 
-    @property
-    def tally(self) -> AnswerTally:
-        """How often each option of each cell was chosen, and neither if there are ties at all."""
-        cells = self.cells
-        counts = np.stack([cells.wins, cells.losses, *([cells.tied] if self.n_ties else [])], axis=1)
-        return AnswerTally(counts.shape[1] * np.arange(len(counts) + 1), counts.ravel())
+    def questions(self, ties: bool | None = None) -> Questions:
+        """Return a question for each cell: the first option, neither if `ties` (None: if there are any), the second."""
+        ties = self.n_ties > 0 if ties is None else ties
+        return parts.questions_of(self, ("wins", "tied", "losses") if ties else ("wins", "losses"))
+
+    def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
+        """Return the same questions with other counts of their answers, given by nobody in particular."""
+        wins, *tied, losses = counts.reshape(len(self.cells.pair), -1).T
+        return self.with_cell_counts(wins, losses, *tied)
 
     def to_comparisons(self) -> "PairedComparisons":
         """The comparisons themselves."""

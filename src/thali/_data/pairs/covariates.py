@@ -227,7 +227,7 @@ def option_columns(frame: "pd.DataFrame", labels: Sequence[str]) -> CovariateCol
     if lacking := [label for label in labels if label not in place]:
         raise DataError(
             f"The option covariates have no row for {shorten(lacking)}; the index of the table must contain the"
-            f" labels, and starts with {shorten(list(place), 3)}."
+            f" labels, but it starts with {shorten(list(place), 3)}."
         )
     return covariate_columns(frame.iloc[[place[label] for label in labels]], list(map(str, frame.columns)), None, ())
 

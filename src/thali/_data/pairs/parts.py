@@ -9,9 +9,10 @@ from thali._arguments import one_of
 from thali._labels import as_label, checked_labels, plural, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
-from ..answers import Answers, Who, all_who
+from ..answers import OUTCOMES, Answers, Who, all_who
 from ..columns import added_up, as_frame
 from ..people import people_by
+from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, count_in_rows
 from .covariates import ORDER, CovariateCells, CovariateColumns, PairCovariates, option_columns
 from .dates import Dates, When
 from .tables import fields_of_rows, of_rows
@@ -214,6 +215,39 @@ def cells_of(data: "PairedComparisons") -> CovariateCells:
     first, second = data.first[own.pair], data.second[own.pair]
     x = own.values + own.options[first] - own.options[second]
     return CovariateCells(own.pair, first, second, own.wins, own.losses, own.tied, x, own.answers)
+
+
+def questions_of(data: "PairedComparisons", outcomes: tuple[str, ...]) -> Questions:
+    """Return a question for each cell, with these outcomes as its answers; a table has a row for each pair."""
+    cells, size = data.cells, len(outcomes)
+
+    def given() -> GivenAnswers | None:
+        if (known := cells.answers) is None:
+            return None
+        answer = (size * known.pair.astype(np.int64)[:, None] + np.arange(size)).ravel()
+        times = np.column_stack([getattr(known, name) for name in outcomes]).ravel()
+        there = times > 0.0
+        respondent = np.repeat(known.respondent, size)
+        return GivenAnswers(known.respondents, respondent[there], answer[there], times[there])
+
+    def rows() -> ReportRows:
+        labels, shown = np.array(data.labels), np.repeat(np.arange(data.n_pairs), size - 1)
+        names = {"a": labels[data.first[shown]], "b": labels[data.second[shown]]}
+        if size == OUTCOMES:
+            names["tied"] = np.tile([False, True], data.n_pairs)
+        row = (size * cells.pair[:, None] + np.arange(size)).ravel()
+        found = count_in_rows(PAIR if size < OUTCOMES else TIED, row, names, len(cells.pair))
+        pairs = np.arange(data.n_pairs + 1)
+        is_last = np.arange(size) == size - 1
+        return found._replace(
+            is_shown=np.tile(~is_last, data.n_pairs),
+            group=np.searchsorted(cells.pair, pairs),
+            group_row=size * pairs,
+        )
+
+    counts = np.column_stack([getattr(cells, name) for name in outcomes])
+    asked = cells.wins + cells.tied + cells.losses
+    return Questions(size * np.arange(len(counts) + 1), counts.ravel(), given, rows, asked)
 
 
 def with_order(data: "PairedComparisons") -> "PairedComparisons":
@@ -536,15 +570,20 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     if data.covariate_names != more.covariate_names:
         one, other = (shorten(part.covariate_names) or "none" for part in parts)
         raise DataError(
-            f"The comparisons have the covariates {one}, but the new ones have {other}; give both the same."
+            f"The comparisons have the covariates {one}, but the new comparisons have {other}; give both the same"
+            " covariates."
         )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
         raise DataError("Comparisons with option covariates cannot be merged; add these covariates afterwards.")
     if (data.dates is None) != (more.dates is None):
         have = ("have dates", "have none") if more.dates is None else ("have no dates", "have some")
-        raise DataError(f"The comparisons {have[0]}, but the new ones {have[1]}; give both their column of dates.")
+        raise DataError(
+            f"The comparisons {have[0]}, but the new comparisons {have[1]}; name the column of dates for both."
+        )
     if data.dates is not None and more.dates is not None and data.dates.unit != more.dates.unit:
-        raise DataError("One of the two has dates and the other integer periods; use the same for both.")
+        raise DataError(
+            "One data set has dates and the other has integer periods; use dates or integer periods in both."
+        )
     return _put_together(parts, tuple(dict.fromkeys(label for part in parts for label in part.labels)))
 
 
@@ -634,8 +673,8 @@ def ties_unknown(ties: float, comparisons: float) -> DataError:
     """The error where data with ties meet a model or a test of choices alone."""
     are = "is a tie" if ties == 1 else "are ties"
     return DataError(
-        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but this requires choices; count ties as half a"
-        " choice for each option, ",
+        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here; count ties as half"
+        " a choice for each option, ",
         Message(InPython("data.without_ties('half')", "--ties half"), ", or drop them, "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )

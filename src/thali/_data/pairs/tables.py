@@ -167,8 +167,8 @@ def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tupl
     if (several := np.flatnonzero(tied > 1)).size:
         k = int(several[0])
         raise DataError(
-            f"Column {ties!r} is {tied[k]:g} in row {frame.index[k]}, but no column counts the choices; name that"
-            " column with `count`, or enter 1 for ties and 0 for choices."
+            f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column counts the choices; name"
+            " the column of counts with `count`, or enter 1 for ties and 0 for choices."
         )
     return 1.0 - tied, none, tied
 
@@ -567,7 +567,7 @@ def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
         i, j = np.argwhere(table != table.T)[0]
         raise DataError(
             f"Ties of {names[i]!r} and {names[j]!r} are {table[i, j]:g} in one triangle and {table[j, i]:g} in the"
-            " other; give them in one triangle, or the same in both."
+            " other; enter the ties in one triangle only, or the same number in both."
         )
     table = np.maximum(table, table.T)
     if not weights and (broken := np.argwhere(table != np.floor(table))).size:

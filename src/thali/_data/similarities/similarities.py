@@ -7,14 +7,16 @@ import numpy as np
 
 from thali._arguments import one_of, positive
 from thali._described import Facts
+from thali._digits import number
 from thali._inference.warn import warn
-from thali._labels import plural, shorten
+from thali._labels import listed, plural, shorten
 from thali.errors import DataError, DataWarning
 
 from ..answers import JudgedValues
 from ..checks import refuse_extremes
 from ..columns import as_frame
 from ..connectivity import connected, parted
+from ..facts import MAX_LISTED, share_of_pairs, value_range
 from ..judged import Judged
 from ..kinds import SIMILARITIES
 from ..people import column_facts
@@ -381,8 +383,8 @@ class Similarities(Judged):
         if (known := self.answers) is None:
             return super().by_respondent()
         found = {}
-        for number, name in enumerate(known.respondents):
-            rows = known.respondent == number
+        for respondent, name in enumerate(known.respondents):
+            rows = known.respondent == respondent
             pair, values = known.pair[rows], known.values[rows]
             if len(pair):
                 arrays = self.first[pair], self.second[pair], values, np.ones(len(pair))
@@ -427,6 +429,16 @@ class Similarities(Judged):
 
     def _details(self) -> Facts:
         return (("objects", self.labels), *column_facts(self.people))
+
+    def _facts(self) -> Facts:
+        known = () if self.sigma is None else (("Standard deviation supplied with the data", number(self.sigma)),)
+        return (
+            ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Measured pairs", share_of_pairs(self.n_pairs, self.n_options)),
+            ("Similarities", f"{value_range(self.values)}; mean {number(float(self.values.mean()))}"),
+            ("Judgements per measured pair", value_range(self.judgements)),
+            *known,
+        )
 
     def _of_how_many(self) -> str:
         """ ", each based on 3 to 20 judgements", or "" where each is a number of its own."""
@@ -534,7 +546,7 @@ def _warn_of_zeros(found: Measured) -> None:
     if found.zeros_not_read:
         warn(
             DataWarning(
-                f"Only the {found.layout} was read, because the other contains only zeros. If those were measured,"
-                " enter similarities on both sides of the diagonal."
+                f"Only the {found.layout} was read, because the other triangle contains only zeros. If the zeros were"
+                " measured, enter the similarities on both sides of the diagonal."
             )
         )

@@ -63,8 +63,8 @@ def measured_pairs(
     """The pairs of a labelled square table; the diagonal is not read, whatever it holds."""
     if hasattr(matrix, "tocoo"):
         raise DataError(
-            "In a sparse matrix, absent similarities could be 0 or missing; pass an array with NaN for missing ones"
-            " (matrix.toarray() has 0)."
+            "In a sparse matrix, absent similarities could be 0 or missing; pass an array with NaN for missing"
+            " similarities (matrix.toarray() fills in 0)."
         )
     refuse_triplets(matrix)
     names, table = square_table(from_condensed(matrix), labels, MATRIX)
@@ -475,8 +475,8 @@ def _judged(
         a, b = names[i[row[k]]], names[j[row[k]]]
         warn(
             DataWarning(
-                f"Respondents were dropped because {who.names[who.number[row[k]]]!r} judged {a!r} and {b!r} several"
-                " times; give one mean per respondent and pair to keep them."
+                f"The column of respondents was ignored because {who.names[who.number[row[k]]]!r} judged {a!r} and"
+                f" {b!r} several times; to use it, give one mean per respondent and pair."
             )
         )
         return _averaged(names, i, j, values, counts)[0], None, None

@@ -153,7 +153,7 @@ def positions(array: np.ndarray, labels: Iterable[Any] | None, where: Where) -> 
             upto = f"0 to {most - 1}, positions in `labels`" if known is not None else ">= 0"
             if known is None and bad >= most:
                 upto = f"positions, 0 to {most - 1} for so few answers; give IDs as strings"
-            raise DataError(f"{bad} {where(k)} is not the number of an object; numbers must be {upto}.")
+            raise DataError(f"{bad} {where(k)} is not a valid object number; object numbers are {upto}.")
         return numbers, known or tuple(map(str, range(int(numbers.max()) + 1)))
     if array.dtype.kind == "f":
         raise DataError(

@@ -7,15 +7,17 @@ import numpy as np
 
 from thali._described import Facts
 from thali._inference.warn import warn
-from thali._labels import plural, short_number, shorten
+from thali._labels import listed, plural, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..answers import ChosenPlaces, Who, all_who, who_answered
 from ..columns import answered_rows, as_frame
 from ..connectivity import connected, parted
-from ..judged import AnswerTally, Judged
+from ..facts import MAX_LISTED, share_of_pairs, value_range
+from ..judged import Judged
 from ..kinds import TRIPLETS
 from ..people import column_facts, people_by
+from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, count_in_rows
 from .rows import (
     EXPECTED,
     TripletQuestions,
@@ -324,8 +326,8 @@ class Triplets(Judged):
         arrays = (each[places] for each in (self.first, self.second, self.counts))
         return self._made_of(self.labels, start, *arrays, answers)
 
-    def with_counts(self, counts: np.ndarray) -> "Triplets":
-        """The same sets with other numbers of answers."""
+    def with_answers(self, counts: np.ndarray) -> "Triplets":
+        """Return the same questions with other counts of their answers, given by nobody in particular."""
         return self._made_of(self.labels, self.start, self.first, self.second, np.array(counts, float), None)
 
     def _of_people(self, members: np.ndarray) -> "Triplets":
@@ -437,6 +439,16 @@ class Triplets(Judged):
     def _details(self) -> Facts:
         return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
 
+    def _facts(self) -> Facts:
+        pairs = len(np.unique(self.first * self.n_options + self.second))
+        return (
+            ("Objects", f"{self.n_options:,}: {listed(self.labels, MAX_LISTED)}"),
+            ("Sets", f"{self.n_sets:,}, each with {value_range(self.sizes)} pairs"),
+            ("Answers", f"{self.n_answers:,}"),
+            ("Answers per set", value_range(np.add.reduceat(self.counts, self.start[:-1]))),
+            ("Pairs shown in a set", share_of_pairs(pairs, self.n_options)),
+        )
+
     @property
     def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
         """Who answered; empty if the data do not say."""
@@ -476,10 +488,23 @@ class Triplets(Judged):
     def never_judged(self) -> list[str]:
         return self.never_asked
 
-    @property
-    def tally(self) -> AnswerTally:
-        """How often each pair of each set was chosen."""
-        return AnswerTally(self.start, self.counts)
+    def questions(self, ties: bool | None = None) -> Questions:
+        """Return a question for each set, answered by each of its pairs."""
+
+        def given() -> GivenAnswers | None:
+            if (known := self.answers) is None:
+                return None
+            there = known.times > 0.0
+            rows = (known.respondent[there], known.place[there], known.times[there])
+            return GivenAnswers(known.respondents, *rows)
+
+        def rows() -> ReportRows:
+            keys, pair = np.unique(self.first * self.n_options + self.second, return_inverse=True)
+            labels = np.array(self.labels)
+            names = {"a": labels[keys // self.n_options], "b": labels[keys % self.n_options], "sets": np.bincount(pair)}
+            return count_in_rows(MOST_SIMILAR, pair, names, self.n_sets)
+
+        return Questions(self.start, self.counts, given, rows)
 
     def pairs_of(self, number: int) -> list[tuple[str, str]]:
         """The pairs of one set, by their labels."""

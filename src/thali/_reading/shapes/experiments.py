@@ -83,8 +83,8 @@ def _refuse_weights(table: RawTable, data: ChoiceExperiment) -> None:
     for name in table.names:
         if plain(name) in SURVEY_WEIGHTS and name not in data.attributes and column(table.frame, name).nunique() > 1:
             raise DataError(
-                f"Column {name!r} may contain weights, but models of choice experiments weight all tasks equally;"
-                " rename it if it describes respondents, or drop it with ",
+                f"Column {name!r} looks like weights, but models of choice experiments weight all tasks equally; if"
+                " it describes respondents, rename it, otherwise drop it with ",
                 Setting("without", [name]),
                 ".",
             )
@@ -118,7 +118,7 @@ def numbers_places(table: RawTable) -> bool:
         return False
     name = roles(table.frame, dict.fromkeys(LONG_ROLES))["alternative"]
     known = {value: as_label(value) for value in table.frame[name].unique()}
-    labels = table.frame[name].map(known.get)
+    labels = table.frame[name].map(known.get).fillna("")
     real = ~labels.map(plain).isin(NO_CHOICE)
     numbers = set(labels[real])
     if numbers != {str(k + 1) for k in range(len(numbers))}:

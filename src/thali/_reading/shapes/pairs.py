@@ -79,8 +79,8 @@ _OF_DISTANCES = Clause(
 def _doubt_of_square(square: Square) -> Message | None:
     """Ask about a square of whole numbers that is symmetric, or of confusions."""
     if square.holds_symmetric_counts:
-        what = "The square is symmetric, so counts of choices would be 50:50 in every pair; it may contain distances or"
-        return Message(f"{what} similarities", _OF_DISTANCES, ".")
+        what = "The matrix is symmetric: read as counts of choices, every pair would be tied 50:50. It may contain"
+        return Message(f"{what} distances or similarities", _OF_DISTANCES, ".")
     if not square.holds_confusions:
         return None
     return Message(
@@ -228,8 +228,8 @@ def _doubt_of_list(table: RawTable, one: PairColumns) -> Message | None:
     if not measures:
         return None
     return Message(
-        f"Columns 'i' and 'j' with numbers in {shorten(measures)} may be objects and their distances, objects and"
-        " their similarities, or options of which 'i' was chosen",
+        f"Columns 'i' and 'j' with numbers in {shorten(measures)} can be read in three ways: as distances between"
+        " objects, as similarities between objects, or as choices of 'i' over 'j'",
         _OF_DISTANCES,
         "; for choices name ",
         Argument("chosen"),
@@ -387,7 +387,7 @@ TRIAL_TABLE = Shape(
     match_trials,
     expected=(
         "one trial per row, with the columns 'left', 'right' (or a, b; option1, option2; model_a, model_b) and 'chosen'"
-        " (or winner, response), which contains an option, its side or 'tie'"
+        " (or winner, response), which contains the chosen option, its side or 'tie'"
     ),
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),

@@ -141,8 +141,8 @@ def _greet(host: str, port: int, key: str, folder: Path, is_open: bool) -> None:
     else:
         print(f"thali app: {_address(host, port, key)}")
     print(
-        f"Studies are stored in {folder}. Ctrl-C closes the app; running fits continue, and the next thali app shows"
-        " them."
+        f"Studies are stored in {folder}. Press Ctrl-C to close the app; running fits continue and are shown when you"
+        " open the app again."
     )
     sys.stdout.flush()
 

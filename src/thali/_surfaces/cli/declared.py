@@ -197,8 +197,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|PEOPLE[:...]|classes:N[:...],...",
-            help="Models to compare, separated by commas, optionally as NAME=MODEL. Choices and similarities: values"
-            " of --aspects or --features of thali fit, tree (with --tree; tree:0.5 sets the leaf length to 0.5),"
+            help="Models to compare, separated by commas, each optionally as NAME=MODEL. Choices and similarities:"
+            " values of --aspects or --features of thali fit, tree (with --tree; tree:0.5 sets the leaf length to 0.5),"
             " or names of models such as plackett-luce and multinomial-logit (with default settings). With"
             " --group: weights common, free or similar (similar:unique: with aspects other than ibp). With"
             " respondents: classes:2, classes:2:unique, independent, adjusted, individuals or individuals:unique,"
@@ -211,9 +211,9 @@ def compare(
         str | None,
         typer.Option(
             metavar="pair|respondent|choice|task|row",
-            help="Units to hold out. Pairs: all comparisons of a pair or of a respondent; similarities: one pair."
-            " Choices: choices or respondents. Choice experiments: the last tasks of each respondent, or"
-            " respondents. Classification: rows, in folds.",
+            help="What to hold out. Paired comparisons: all comparisons of one pair or of one respondent; similarities:"
+            " one pair; choices: single choices or all choices of a respondent; choice experiments: the last tasks of"
+            " each respondent, or all tasks of some respondents; classification: rows, in folds.",
             show_default="the first that the data contain",
         ),
     ] = None,

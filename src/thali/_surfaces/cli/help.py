@@ -65,7 +65,7 @@ COMPARE_PANELS: Panels = {
     "The comparison": {
         "--models A,B,...": "Models, such as ibp,unique or BTL,MNL",
         "--by WORD": "Criterion: evidence (if available) or prediction",
-        "--leave-out PART": "Units to hold out: pair, respondent, choice, task, row",
+        "--leave-out PART": "What to hold out: pair, respondent, choice, task, row",
         "--folds N": "Number of cross-validation folds",
         "--group COLUMN": "Column with groups of respondents",
     },
@@ -84,7 +84,7 @@ LEADERBOARD_PANELS: Panels = {
         "--id COLUMN": "Column with an identifier of each vote, to drop repeats",
     },
     "The leaderboard": {
-        "--by COLUMN": "One leaderboard per value too, such as per language",
+        "--by COLUMN": "Also one leaderboard per value, such as per language",
         "--judges": "Estimate how well each judge discriminates",
         "--covariate NAME": "Adjust for a covariate, such as a difference in length",
         "--period WORD": "Track changes by day, week, month or year",

@@ -121,7 +121,7 @@ def load_pairs(name: str, wanted: dict[str, Any]) -> tuple[Any, str]:
 
 def recognised(found: NamedData, spec: ModelSpec, wanted: dict[str, Any]) -> tuple[Any, list[str], str]:
     """The data for that model, and what they were recognised as."""
-    from thali._aspects.dependence import effect_of_data
+    from thali._aspects.choice_dependence import effect_of_data
     from thali._data.judged import Judged
     from thali._data.people import differing_columns
 

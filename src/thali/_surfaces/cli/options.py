@@ -101,9 +101,9 @@ LEADERBOARD = (
         metavar="COLUMN",
     ),
     PEOPLE.but(
-        help="How respondents differ. independent: not at all, all votes are independent; adjusted: the same, but"
-        " intervals allow for repeated votes of a respondent; individuals (with --method mcmc): each respondent has"
-        " worths that vary around common worths.",
+        help="How respondents differ. independent: not at all (all votes are independent); adjusted: independent, but"
+        " with intervals that allow for repeated votes of a respondent; individuals (with --method mcmc): each"
+        " respondent has worths that vary around common worths.",
         default="adjusted; independent with --method mcmc, where the convergence check warns",
         metavar="",
         words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},
@@ -118,8 +118,8 @@ LEADERBOARD = (
     ),
     Option(
         "judges",
-        "Estimate how well each judge discriminates; ratings are for a typical judge. Needs --respondent, the column"
-        " with the judge.",
+        "Estimate how well each judge discriminates; ratings are for a typical judge. Requires --respondent, the"
+        " column with the judge.",
         bool,
         default="all judges equal",
     ),

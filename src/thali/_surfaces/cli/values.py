@@ -180,7 +180,7 @@ _READ = {
 def named_values(option: Option, typed: Sequence[str]) -> list[tuple[str, str]]:
     """(name, value) of every "name=value" that was typed, in one option or several.
 
-    A comma begins another pair where another "=" follows, and belongs to the value elsewhere.
+    The last "=" ends the name. A comma begins another pair where another "=" follows; elsewhere the value goes on.
 
     Examples
     --------
@@ -189,12 +189,14 @@ def named_values(option: Option, typed: Sequence[str]) -> list[tuple[str, str]]:
     [('price', 'decreasing'), ('zoom', 'increasing'), ('wifi', 'increasing')]
     >>> named_values(Option("levels", ""), ["size=small,large"])
     [('size', 'small,large')]
+    >>> named_values(Option("coding", ""), ["A>B=first,A=B=tie"])
+    [('A>B', 'first'), ('A=B', 'tie')]
     """
     pairs: list[tuple[str, str]] = []
     for text in typed:
         start = len(pairs)
         for piece in text.split(","):
-            name, equals, value = piece.partition("=")
+            name, equals, value = piece.rpartition("=")
             if equals:
                 pairs.append((name.strip(), value.strip()))
             elif len(pairs) > start:

@@ -119,8 +119,8 @@
     const group = (title, value, name, has) => {
       const here = sum(has.map((one, n) => one * held[n])), number = sum(has);
       const some = here < number ? `, ${count(here)} of them on this page` : "";
-      const of = title === null ? `${count(all)} respondents` : `${count(number)} of ${count(all)} respondents`;
-      return {title, has, number, here, kind: -1, label: `${value}, ${of}${some}`, short: name};
+      const of = title === null ? `all ${count(all)} respondents` : `${value}, ${count(number)} of ${count(all)} respondents`;
+      return {title, has, number, here, kind: -1, label: `${of}${some}`, short: name};
     };
     const chosen = people.columns.flatMap(({name, values, codes}) => {
       const own = decoded(codes);
@@ -134,7 +134,7 @@
       const label = `${name}, ${(100 * part).toFixed(0)} % of ${count(all)} respondents`;
       return {title: "latent class", has: everyone, number: all, here: all, kind, label, short: name};
     });
-    const first = group(null, "all", "all respondents", everyone);
+    const first = group(null, "", "all respondents", everyone);
     return [{...first, has: null}, ...[...chosen, ...kinds].filter((one) => one.here > 0)];
   }
 

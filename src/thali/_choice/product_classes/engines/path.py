@@ -105,7 +105,7 @@ def evidence_messages(log_evidence: np.ndarray, steps: int, particles: int) -> l
     least = math.sqrt(max(steps, 1) * (1.0 / TAU - 1.0) / particles)
     ratio = sd / least
     first = (
-        f"Log evidence {found:.2f} (standard error {se:.2f}). Estimates of single groups have mean "
+        f"Log evidence {found:.2f} (standard error {se:.2f}). Estimates from single groups of particles have mean "
         f"{log_evidence.mean():.2f} and standard deviation {sd:.2f}, {ratio:.1f} times the minimum for {particles} "
         f"particles in {steps} steps."
     )

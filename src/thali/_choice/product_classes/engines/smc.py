@@ -160,8 +160,9 @@ class Ascent:
         trace = {name: values.T if values.ndim > 1 else values for name, values in rows.items()}
         if not self.is_done:
             message = (
-                f"Stopped while the lapse rate was still {lapse:.2g} (target: {self.lapse:g}): the draws belong to a "
-                "model with that lapse rate, and there is no evidence. With a job, the same fit resumes from here."
+                f"Stopped while the lapse rate was still {lapse:.2g} (target: {self.lapse:g}): the draws belong to a"
+                " model with that lapse rate, and no evidence was computed. If the fit has a job, run it again to"
+                " resume."
             )
             return EngineResult(joined(draws), trace=trace, messages=[message], interrupted=True, draws=self.particles)
         messages = evidence_messages(self.log_z, len(self.rows), self.particles)

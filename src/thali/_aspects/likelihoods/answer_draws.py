@@ -1,0 +1,49 @@
+"""The probabilities of the answers to questions, draw by draw, under elimination by aspects."""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from thali._data.questions import AnswerProbabilities, places_in
+from thali._model.best_worst import RANKING, answer_probabilities
+
+from ..draws.columns import FeatureColumns
+from ..draws.counts import outcomes
+from ..draws.covariates import Lift
+from ..draws.probabilities import probability_draws
+from .set_draws import set_probability_draws
+
+if TYPE_CHECKING:
+    from thali._data.choices import Choices
+    from thali._data.pairs import PairedComparisons
+
+
+def comparison_answers(
+    columns: FeatureColumns,
+    data: "PairedComparisons",
+    lapse: float,
+    tie: np.ndarray | None = None,
+    beta: np.ndarray | None = None,
+) -> AnswerProbabilities:
+    """Return the probabilities of the outcomes of comparisons; `tie` and `beta`, of ties and covariates, by draw."""
+    cells = data.cells
+
+    def of_questions(some: slice) -> np.ndarray:
+        lift = None if beta is None or not beta.shape[1] else Lift(beta, cells.x[some])
+        p = probability_draws(columns, cells.first[some], cells.second[some], lapse, lift)
+        found = np.stack([p, 1.0 - p], axis=-1) if tie is None else outcomes(p, 1.0 - p, tie[:, None])
+        return found.reshape(len(p), -1)
+
+    return of_questions
+
+
+def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float, rule: str = RANKING) -> AnswerProbabilities:
+    """Return the probabilities of the members of sets, or of best and worst by one of the rules of `best_worst`."""
+
+    def of_questions(some: slice) -> np.ndarray:
+        start, members = places_in(data.start, some, data.members)
+        if data.worst is None:
+            return set_probability_draws(columns, start, members, lapse)
+        return answer_probabilities(columns.unique_weights, start, members, lapse, rule)
+
+    return of_questions
