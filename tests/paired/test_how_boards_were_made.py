@@ -241,7 +241,7 @@ def test_pooled_boards_by_chains_agree_with_the_approximation():
     np.testing.assert_allclose(found.table["rating"], ratings[found.table.index], atol=0.05 * 400 / np.log(10))
 
 
-@pytest.mark.parametrize(("place", "name"), [(-1, "part_sd"), (-2, "common_log_worth[C]")])
+@pytest.mark.parametrize(("place", "name"), [(-1, "part_sd"), (-2, "spread"), (-3, "common_log_worth[C]")])
 def test_pooled_boards_by_chains_say_what_does_not_agree(place, name, differing):
     with differing(place):
         assert pooled_part("mcmc").convergence().facts["r_hat_of"] == name

@@ -4,7 +4,7 @@ import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
 from thali._worths.chains import Sampler, tuned
-from thali._worths.density import ComparisonRows, Density
+from thali._worths.density import MIDDLE, SPREAD, ComparisonRows, Density, Spreads
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):
@@ -59,3 +59,41 @@ def short_run(marginal, seed, chains=12, tune=100, sweeps=300):
         state, _ = sampler.sweep(rng, state)
         found.append(state)
     return found
+
+
+def prior_spreads(density, rng, count, known=(None, None, None, None)):
+    """Standard deviations of the prior."""
+    drawn = [np.exp(MIDDLE + rng.normal(size=count)), *(SPREAD * np.abs(rng.normal(size=(3, count))))]
+    there = density.spread_kinds
+    found = [np.full(count, np.nan) if k not in there else drawn[k] if known[k] is None else known[k] for k in range(4)]
+    return Spreads(*(np.broadcast_to(each, count).copy() for each in found))
+
+
+def prior_draws(density, rng, count, known=(None, None, None, None)):
+    """Points of the prior, and their standard deviations."""
+    spreads = prior_spreads(density, rng, count, known)
+    points = rng.normal(size=(density.size, count))
+    points[density.judges] *= spreads.judges
+    points[density.bias] *= spreads.bias
+    worths = spreads.worths * rng.normal(size=(density.n_options, count))
+    every = []
+    for t in range(density.n_periods):
+        if t:
+            moves = np.sqrt(density.steps[t - 1]) * spreads.drift * rng.normal(size=worths.shape)
+            worths = worths + np.where((density.entry < t)[:, None], moves, 0.0)
+        every.append(np.where((density.entry <= t)[:, None], worths, 0.0))
+    points[density.worths] = np.concatenate(every)
+    points[density.nu] *= 2.0
+    return points, spreads
+
+
+def simulated(density, rng, points):
+    """The density of as many new comparisons, of each point its own."""
+    (block,) = density.blocks(points.shape[1])
+    seen = density.seen(block, points)
+    p = (1 - density.rows.lapse) * seen.q + density.rows.lapse / 2
+    tie = np.exp(seen.log_nu) * np.sqrt(p * (1 - p)) if density.rows.has_ties else np.zeros_like(p)
+    total = np.broadcast_to((density.rows.wins + density.rows.losses + density.rows.tied)[:, None], p.shape).astype(int)
+    tied = rng.binomial(total, tie / (1 + tie))
+    wins = rng.binomial(total - tied, p)
+    return density.with_counts(wins.astype(float), (total - tied - wins).astype(float), tied.astype(float))
