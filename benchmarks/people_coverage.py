@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+from thali._aspects import choice_dependence
 from thali._aspects.bradley_terry import density_of
 from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
 from thali._aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode

@@ -104,3 +104,37 @@ def test_judges_and_periods(name, known):
     with np.errstate(invalid="ignore", divide="ignore"):
         scores = (found.mean(axis=(1, 2)) - expected) / mean_mcse(found)
     assert np.nanmax(np.abs(scores[: None if known[1] is None else -1])) < 4.5
+
+
+# Data sets of the study behind the prior ------------------------------------------------------------------------------
+
+
+def test_a_ladder_of_twelve():
+    """Each beats the next 9 of 10 times: neighbours are separated, and the spread is far above 1.3."""
+    density = of_pairs(12, {(k, k + 1): (9, 1, 0) for k in range(11)})
+    drawn = draw(Marginal(density), np.random.default_rng(1), 4_000)
+    assert expit(drawn.points[5] - drawn.points[6]).mean() == pytest.approx(0.81, abs=0.05)
+    assert 4.0 < np.median(drawn.spreads.worths) < 9.0
+
+
+def test_equal_judges_have_equal_discriminations_where_worths_are_far_apart():
+    """Thirty options of spread 4, six equal judges, 300 comparisons each: all intervals contain d = 1."""
+    rng, n, judges_, each = np.random.default_rng(2), 30, 6, 300
+    worths, judge = 4.0 * rng.normal(size=n), np.repeat(np.arange(judges_), each)
+    first = rng.integers(0, n, len(judge))
+    second = (first + rng.integers(1, n, len(judge))) % n
+    wins = (rng.random(len(judge)) < expit(worths[first] - worths[second])).astype(float)
+    x, zero = np.zeros((len(judge), 0)), 0 * judge
+    density = Density(ComparisonRows(first, second, zero, judge, x, wins, 1.0 - wins, 0.0 * wins, 0.0, False), n, 6)
+    drawn = draw(Marginal(density), np.random.default_rng(1), 4_000)
+    low, high = np.quantile(density.log_discriminations(drawn.points), [0.055, 0.945], axis=1)
+    assert (low < 0.0).all() and (high > 0.0).all()
+    assert np.median(drawn.spreads.judges) < 0.25
+    assert np.median(drawn.spreads.worths) == pytest.approx(worths.std(), rel=0.4)
+
+
+def test_equal_records_leave_a_small_spread():
+    """Every pair of ten options 10 : 10."""
+    density = of_pairs(10, {(i, j): (10, 10, 0) for i in range(10) for j in range(i + 1, 10)})
+    drawn = draw(Marginal(density), np.random.default_rng(1), 2_000)
+    assert np.isfinite(drawn.points).all() and np.median(drawn.spreads.worths) < 0.2

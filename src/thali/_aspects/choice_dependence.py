@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import Clusters, clusters_of
 from thali._model.dependence import MAX_OPTIONS, choose_dependence, dependence_of_chains, effect_of
@@ -19,7 +18,7 @@ from thali._model.respondent_scores import (
 from thali._people.populations import ADJUSTED
 from thali._posterior.dependence import SCORES, Dependence
 
-from .bradley_terry import AnyDensity, NormalWorths, Worths
+from .bradley_terry import BradleyTerryDensity, NormalWorths, Worths
 from .likelihoods.elimination import Elimination
 from .maximum_likelihood.estimates import covariate_sizes
 from .maximum_likelihood.maximum import mode_of
@@ -76,7 +75,7 @@ def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
     return problem(data, owners, likelihood.lapse, best_worst=likelihood.best_worst)
 
 
-def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity) -> tuple[Worths, Dependence | None]:
+def worths_of(asked: Any, data: PairedComparisons, density: BradleyTerryDensity) -> tuple[Worths, Dependence | None]:
     """Draws of worths from their density near its mode, which allow for people unless asked not to."""
     clusters = clusters_of(data, density.has_ties)
     made = choose_dependence(asked, ADJUSTED, data, [] if clusters is None else [clusters])
@@ -84,7 +83,7 @@ def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity
     if made is None or clusters is None:
         return normal, made
     n = data.n_options
-    extra = None if isinstance(data, Choices) or data.covariates is None else data.cells.x
+    extra = None if data.covariates is None else data.cells.x
     pose = problem(data, np.eye(n, dtype=bool), density.lapse, extra, density.has_ties)
     logs, log_nu, beta = density.parts_of(normal.mode)
     order = np.concatenate([np.arange(n), n + np.roll(np.arange(density.size - n), int(density.has_ties))])

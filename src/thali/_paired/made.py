@@ -42,7 +42,7 @@ _SENTENCES = {
     "rankings": "An option was chosen from a set with probability proportional to its worth; a ranking was modelled as"
     " a sequence of such choices {source}.",
     "judges": "The log odds of a judge's choice were d times the difference in log worth, with log d ~"
-    " Normal(0, tau²) and {spread}.",
+    " Normal(0, tau²) and a mean of 0 over judges, and {spread}.",
     "bias": "Each judge had individual covariate coefficients, which varied around the common ones as Normal(0, v²),"
     " with a HalfNormal(0.5) prior on v.",
     "period": "The log worth of an option changed between successive periods ({period}) by Normal(0, s²), with"
@@ -50,7 +50,10 @@ _SENTENCES = {
     "known": "{name} = {value:g}",
     "learned": "a HalfNormal(0.5) prior on {name}",
     "dates": "Only comparisons {dates} were used.",
-    "pool": "The worths in each part were common worths times Gamma(1/s², 1/s²) variables, with {spread}.",
+    "prior": "Log worths had Normal(0, u²) priors, with {spread}.",
+    "spread": "log u ~ Normal(log 1.3, 1)",
+    "ties prior": ", with a Normal(0, 4) prior on the logarithm of its parameter",
+    "pool": "The log worths in each part varied around the common ones as Normal(0, s²), with {spread}.",
     "parts differ": "The chains of these parts do not agree yet: {parts}.",
     "intervals": "Intervals are central {interval}s; two options are called separated if their order has"
     " probability ≥ 0.95.",
@@ -102,13 +105,17 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
 
     assert board.made is not None
     source, ml = Cite("bradley1952", "luce1959", inside=True), "ml." * is_estimate
-    sentences: list[Text] = [phrase(ENGLISH, f"{ml}methods.luce", source=source)]
+    sentences: list[Text] = [phrase(ENGLISH, "ml.methods.luce", source=source)]
+    if not is_estimate:
+        known = chosen.get("spread")
+        spread = _SENTENCES["spread"] if known is None else phrase(_SENTENCES, "known", name="u", value=known)
+        sentences.append(phrase(_SENTENCES, "prior", spread=spread))
     before: Judgements = judgements_of(board.made.counted.data)
     if isinstance(board.data, Choices):
         sentences.append(phrase(_SENTENCES, "rankings", source=Cite("plackett1975")))
         sentences += [] if board.data.worst is None else [best_worst_sentence(RANKING)]
     elif board.data.n_ties:
-        sentences.append(ties_sentence("" if is_estimate else ENGLISH["methods.ties.prior"]))
+        sentences.append(ties_sentence("" if is_estimate else _SENTENCES["ties prior"]))
     elif not isinstance(before, Choices) and before.n_ties:
         sentences.append(_TIES[chosen["ties"]])
     if names := board.data.covariate_names:
@@ -194,7 +201,8 @@ def _given(board: Leaderboard) -> dict[str, Any]:
     if board.made is None:
         return {}
     given = board.made.settings | board.made.columns
-    left_out = {"lapse": not given.get("lapse"), "random_seed": not isinstance(given["random_seed"], int)}
+    left_out = {"lapse": not given.get("lapse"), "spread": given.get("spread") is None}
+    left_out |= {"random_seed": not isinstance(given["random_seed"], int)}
     return {name: value for name, value in given.items() if not left_out.get(name)}
 
 
