@@ -120,7 +120,7 @@ def probability(worth, order):
 @pytest.mark.parametrize("answer", [wide, best_worst])
 def test_the_others_predict_a_judge_as_without_the_judge(answer):
     """The best and the worst of a set are those of all rankings that begin and end with them."""
-    how = {"judges": True, "judge_sd": 0.5, **QUIET}
+    how = {"judges": True, "judge_sd": 0.5, "spread": 1.3, **QUIET}
 
     def score_by(board, name):
         """The mean log probability of the answers of somebody, by the worths of a board."""

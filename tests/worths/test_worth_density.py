@@ -5,6 +5,7 @@ from decimal import MAX_EMAX, Context, Decimal, localcontext
 
 import numpy as np
 import pytest
+from scipy.stats import halfnorm, norm
 from worth_problems import naive, random_density
 
 from thali._paired.more_votes import Vote
@@ -84,3 +85,13 @@ def test_slopes_are_exact_quotients_at_any_log_odds(log_odds, lapse, nu):
             more, spread = Decimal(tied) - 9 * share, 9 * share * (1 - share)
             slope, bend = slope + more * tilt, bend + more * sum(bends) / 2 - spread * tilt**2
     np.testing.assert_allclose([found.slope[0], found.bend[0]], [float(slope), float(bend)], rtol=1e-12, atol=1e-150)
+
+
+def test_the_priors_of_standard_deviations():
+    """Log-normal of the spread of worths about 1.3, half-normal of all others, as densities of logarithms."""
+    density, _, _ = made(0.0, False, (3, 4, 2))
+    logs = np.linspace(-3.0, 2.0, 7)
+    np.testing.assert_allclose(density.log_spread_prior(0, logs), norm(np.log(1.3), 1.0).logpdf(logs), rtol=1e-12)
+    expected = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
+    for k in (1, 2, 3):
+        np.testing.assert_allclose(density.log_spread_prior(k, logs), expected, rtol=1e-12)
