@@ -76,6 +76,10 @@ def tie_ratio(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.nd
 
 def slopes(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> RowDerivatives:
     """The derivatives of the log-likelihood of each row."""
+    none = np.zeros_like(q)
+    if not rows.lapse and not rows.has_ties:
+        weight = (rows.wins + rows.losses) * q * rest
+        return RowDerivatives(rows.wins * rest - rows.losses * q, -weight, none, none, none)
     seen, seen_rest = _without_lapse(rows, q), _without_lapse(rows, rest)
     toward, away = rest * seen, q * seen_rest  # slopes of ln p and of -ln (1 - p)
     bend_toward = toward * (rest * (1.0 - seen) - q)  # of ln p
@@ -83,7 +87,7 @@ def slopes(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarr
     slope = rows.wins * toward - rows.losses * away
     bend = rows.wins * bend_toward + rows.losses * bend_away
     if not rows.has_ties:
-        return RowDerivatives(slope, bend, *(np.zeros_like(q) for _ in range(3)))
+        return RowDerivatives(slope, bend, none, none, none)
     total = rows.wins + rows.losses + rows.tied
     ratio = tie_ratio(rows, q, rest, log_nu)
     share, tilt = ratio / (1.0 + ratio), (toward - away) / 2.0
