@@ -808,7 +808,7 @@ def test_identifiers_describe_nobody():
 def test_what_an_update_forgets_or_takes_for_new_is_said():
     battles = styled(120).assign(judge=lambda t: t.index % 3)
     board = board_of(battles[:60])
-    with warned(DataWarning, "further answers do"):
+    with warned(DataWarning, "new answers do"):
         board.update(battles[60:].drop(columns="judge"), progressbar=False)
     with warned(DataWarning, "'C'", "'c'"):
         board.update(battles[60:].replace("C", "c"), progressbar=False)

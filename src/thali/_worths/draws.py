@@ -13,7 +13,8 @@ SYMMETRIC = 0.5  # standard deviation of log odds up to which mirrored draws hav
 _FEW, _FEW_ROWS, _STEPS, _LENGTH = 20, 400, 20, 0.7  # coordinates and rows, Metropolis steps and their length
 _CHAINS, _FEW_CHAINS, _MANY_OPTIONS = 48, 16, 1_000
 _SWEEPS, _MOST_SWEEPS, _STILL = 40, 640, 0.2  # and standard deviations by which the median log spread may move
-_MOST_TERMS = 1 << 24  # rows times chains times sweeps: above, mirrored draws stay
+_MOST_ROWS = 100_000  # above, chains take minutes, and mirrored draws stay
+_MOST_TERMS = 1 << 24  # rows times chains times sweeps: above, sweeps are not doubled
 
 
 class Drawn(NamedTuple):
@@ -28,7 +29,7 @@ def draw(marginal: Marginal, rng: np.random.Generator, count: int) -> Drawn:
     density = marginal.density
     if density.size <= _FEW and density.n_rows <= _FEW_ROWS:
         state = _by_steps(marginal, rng, count)
-    elif marginal.asymmetry(rng) > SYMMETRIC:
+    elif density.n_rows <= _MOST_ROWS and marginal.asymmetry(rng) > SYMMETRIC:
         state = _by_sweeps(marginal, rng)
     else:
         points, logs = marginal.draws(rng, count)
