@@ -37,6 +37,8 @@ KIND_OF_FOLDER = {  # of tests that are not marked; in all other folders they ar
     "compile": "fit",
     "house": "fit",
     "choice/logits": "fit",
+    "surfaces/app": "fit",
+    "surfaces/cli": "fit",
     "classify/plackett_luce": "fit",
     "choice/product_classes": "fit",
     "classify/sparse_logit": "fit",

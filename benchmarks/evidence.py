@@ -36,7 +36,6 @@ import numpy as np
 from scipy.special import stdtrit
 
 import thali as th
-from thali._aspects.draws.counts import log_outcome_coefficient
 from thali._aspects.populations.evidence import task_of
 from thali._aspects.samplers.prior_ladder import on_ladder
 from thali._inference.threads import run_in_threads
@@ -68,7 +67,7 @@ def triplets(first: int, second: int, third: int) -> th.Triplets:
 
 
 def coefficient(data: th.PairedComparisons) -> float:
-    return float(log_outcome_coefficient(data.wins, data.tied, data.losses).sum())
+    return float(data.questions().log_coefficients().sum())
 
 
 def exact_problems() -> dict[str, tuple[object, object, float, float]]:

@@ -33,7 +33,7 @@ def several_whole(name: str, value: Any, least: int) -> tuple[int, ...]:
     several = not isinstance(value, str) and isinstance(value, Iterable)
     numbers = tuple(whole(name, number, least) for number in (value if several else (value,)))
     if not numbers:
-        raise ArgumentError(Argument(name), f" must be an integer >= {least}, or several; got none.")
+        raise ArgumentError(Argument(name), f" must be one or more integers >= {least}; got no number.")
     return tuple(sorted(set(numbers)))
 
 
@@ -69,7 +69,8 @@ def positive(name: str | Fact, value: Any, meaning: str) -> float:
 def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
     """One of a few values."""
     if value not in choices:
-        raise ArgumentError(Argument(name), " must be one of ", listed(name, choices), f"; got {value!r}.")
+        must, between = (" must be one of ", ", ") if len(choices) > 2 else (" must be ", " or ")
+        raise ArgumentError(Argument(name), must, listed(name, choices, between), f"; got {value!r}.")
     return value
 
 

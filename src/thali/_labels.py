@@ -92,9 +92,11 @@ def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ..
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
         if not label:
-            raise DataError(f"{what} must not be empty; number {position + 1} of {len(labels)} is.")
+            raise DataError(f"{what} must not be empty, but number {position + 1} of {len(labels)} is.")
         if label in seen:
-            raise DataError(f"{what} must be unique; numbers {seen[label] + 1} and {position + 1} are both {label!r}.")
+            raise DataError(
+                f"{what} must be unique, but numbers {seen[label] + 1} and {position + 1} are both {label!r}."
+            )
         seen[label] = position
     return labels
 

@@ -31,6 +31,7 @@ def data_warnings(table, **settings):
     return " ".join(str(w.message) for w in caught)
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize(
     ("table", "settings", "messages"),
     [

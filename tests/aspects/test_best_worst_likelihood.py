@@ -91,6 +91,7 @@ def test_the_posterior_of_four_options_is_that_of_quadrature(rule):
         assert error < 0.015 and abs(found - mean) < 4.5 * error, (found, mean, error)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 def test_what_a_fit_answers(uncompiled, pictures, tmp_path):
@@ -151,16 +152,16 @@ MISTAKES = [
     (
         "ibp",
         RANKING,
-        "Best and worst of 'a', 'b', 'c', 'd' were chosen, but with shared aspects best-worst choices are limited to "
-        "sets of three; set `aspects='unique'` for sets of 4.",
+        "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
+        "sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
     (
         2,
         REVERSED,
-        "Best and worst of 'a', 'b', 'c', 'd' were chosen, but with shared aspects best-worst choices are limited to "
-        "sets of three; set `aspects='unique'` for sets of 4.",
+        "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
+        "sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
-    ("unique", "maxdiff", "`best_worst` must be one of 'ranking', 'reversed'; got 'maxdiff'."),
+    ("unique", "maxdiff", "`best_worst` must be 'ranking' or 'reversed'; got 'maxdiff'."),
 ]
 
 

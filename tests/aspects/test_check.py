@@ -149,6 +149,7 @@ def test_a_model_that_is_certain_is_right_or_infinitely_wrong():
     assert wrong[["a", "p_value", "missed"]].iloc[0].to_list() == ["2", 0.0, True]
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_p_values_of_data_from_the_model_are_uniform():
     n, draws = 1000, 3000

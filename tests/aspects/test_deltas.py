@@ -30,6 +30,8 @@ from thali._aspects.state import COLUMNS, clear_row
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import kernel, scalar
 
+pytestmark = pytest.mark.exact
+
 
 @kernel
 def compiled_change(rng, model, c, b, which, i, k, d, commit):
@@ -83,7 +85,6 @@ def test_changes_are_differences_of_naive_evaluations(name, uncompiled):
     check_changes(change, LIKELIHOODS[name](), 15 if "of 12" in name or "of 13" in name else 60)
 
 
-@pytest.mark.fit
 @pytest.mark.parametrize("name", [*COMPILED, *(pytest.param(name, marks=pytest.mark.long) for name in SETS)])
 def test_compiled_changes_are_differences_of_naive_evaluations(name):
     """Of sets they are watched in chains, too: see test_cache_drift.py."""
@@ -157,12 +158,12 @@ def check_toggles(call, row):
     check_caches(row)
 
 
+@pytest.mark.first(12)
 @pytest.mark.parametrize("name", [name for name in COMPILED | SETS | TRIPLETS if "sets of 12" not in name])
 def test_toggles_of_an_open_column(name, uncompiled):
     check_toggles(walk_open, LIKELIHOODS[name]())
 
 
-@pytest.mark.fit
 @pytest.mark.parametrize("name", SIMILARITIES)
 def test_compiled_toggles_of_an_open_column(name):
     check_toggles(compiled_walk, SIMILARITIES[name]())

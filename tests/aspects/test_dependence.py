@@ -494,13 +494,13 @@ def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
 
 REFUSED = {
     "another word": (comparisons, {"people": "clustered"}, ("people", "None, 'independent', 'adjusted'")),
-    "nobody known": (unknown, {"people": "adjusted"}, ("people='adjusted'", "which respondent")),
+    "nobody known": (unknown, {"people": "adjusted"}, ("people='adjusted'", "the respondent of each answer")),
     "one respondent": (
         lambda: comparisons(people=1),
         {"people": "adjusted"},
         ("answers are from one", "people='adjusted'"),
     ),
-    "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, ("which respondent",)),
+    "nobody known, individuals": (unknown, {"people": th.people.Individuals()}, ("the respondent of each answer",)),
     "one respondent, individuals": (
         lambda: comparisons(people=1),
         {"people": th.people.Individuals()},

@@ -9,10 +9,10 @@ from helpers.naive import respondent_scores as naive_scores
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused
 from scipy import sparse
-from thali._model.dependence import clusters_of, effect_of
 
 import thali as th
 from thali._aspects.models.point import feature_problem, probable_features, scores_of_features, weights_at_mode
+from thali._model.dependence import clusters_of, effect_of
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive, MostSimilarPair
 
@@ -201,7 +201,7 @@ def test_people_are_refused_where_nobody_is_known_or_the_method_has_none():
     adjusted = th.AdditiveClustering(people="adjusted")
     with refused(DataError, "people='adjusted'"):
         adjusted.fit(odd_ones(people=1))
-    with refused(DataError, "which respondent gave each answer"):
+    with refused(DataError, "the respondent of each answer"):
         adjusted.fit(th.Similarities(np.eye(3)))
     with refused(ArgumentError, "people"):
         th.AdditiveClustering(people="many").fit(odd_ones())

@@ -160,6 +160,7 @@ def test_expectation_of_an_exact_posterior(exact):
     assert both.probability * both.weight == pytest.approx(0.023164, rel=0.1)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_all_visited_features_add_up_to_the_posterior_mean(exact):
     columns, given, _ = exact
@@ -432,6 +433,7 @@ def test_given_features_get_their_weights(kind):
     assert np.isfinite(found.log_joint)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("integrated", [False, True])
 @pytest.mark.parametrize("shape, judged", [(1.0, False), (2.5, False), (1.0, True)])

@@ -95,7 +95,7 @@ def test_options_are_named_in_the_words_of_the_place():
     found = made_up(4, draws=20, sigma=0.1)
     found.sigma_scores_ = [0.0] * 4
     shown, python = (" ".join(found.findings()["parameters"].sentences(words)) for words in (Shown(), PYTHON))
-    said(shown, "0.1, chosen from 4 values", "(WEIGHT_PRIOR)", "SIGMA sets another", "SIGMA learned")
+    said(shown, "0.1, chosen from 4 values", "(WEIGHT_PRIOR)", "SIGMA to set another", "SIGMA learned")
     assert "(`weight_prior`)" in python and "SIGMA" not in python
 
 

@@ -168,7 +168,7 @@ def test_common_choices_are_those_of_all():
 def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     data = th.Choices.from_best_worst(pd.DataFrame(rows))
-    with refused(DataError, "three; set"):
+    with refused(DataError, "three options; set"):
         th.EliminationByAspects(people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
     model = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
     (found,) = model.of_group("a").predict_proba(data)
@@ -200,7 +200,7 @@ def test_what_is_refused(settings, said, data):
 def test_weights_are_for_groups(data):
     with refused(DataError, "people=Groups()"):
         th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)
-    with refused(ArgumentError, "their average"):
+    with refused(ArgumentError, "average the data"):
         th.AdditiveClustering(people=th.people.Groups("common")).fit({"a": th.datasets.numbers()}, **RUN)
 
 

@@ -315,11 +315,11 @@ def test_what_is_refused(settings, said, data):
 
 def test_data_that_are_refused(data):
     two = th.EliminationByAspects(people=th.people.LatentClasses(2))
-    with refused(DataError, "which respondent gave each answer"):
+    with refused(DataError, "the respondent of each answer"):
         two.fit(random_comparisons(3, 1), **RUN)
     with refused(DataError, "2 groups"):
         two.fit({"women": data, "men": data}, **RUN)
-    with refused(DataError, "which respondent gave each answer"):
+    with refused(DataError, "the respondent of each answer"):
         two.fit(th.Choices(pd.DataFrame({"task": [1, 1, 1], "item": list("abc"), "chosen": [1, 0, 0]})), **RUN)
     with refused(ArgumentError, "people", "method='mcmc'"):
         th.EliminationByAspects("unique", method="maximum-likelihood", people=th.people.LatentClasses(2)).fit(data)
@@ -334,7 +334,7 @@ def test_data_that_are_refused(data):
             lambda model: model.sample_prior(random_answers(3, 3, 2, 1), draws=2),
             ("for latent classes",),
         ),
-        (lambda model: model.update(random_comparisons(3, 1)), ("all the data",)),
+        (lambda model: model.update(random_comparisons(3, 1)), ("all data together",)),
         (lambda model: model.features(similar=0.8), ("of_class(1)",)),
         (lambda model: model.predict_proba([("a", "b")], covariates={"order": 1}), ("'order'",)),
     ],

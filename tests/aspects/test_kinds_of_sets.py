@@ -27,6 +27,7 @@ def model(data):
         return th.EliminationByAspects(people=th.people.LatentClasses(2, "similar")).fit(data, **RUN)
 
 
+@pytest.mark.long
 def test_a_new_person_is_a_mixture_of_kinds(model, data):
     stored = model.posterior_["posterior"]["set_probability"].mean(["chain", "draw"]).values
     for start, members, found in zip(data.start, data.sets, model.predict_proba(data), strict=False):

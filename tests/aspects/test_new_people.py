@@ -126,7 +126,7 @@ def test_bad_input(model):
         model.predict_proba([("x", "y")], covariates={"order": 1})
 
 
-@pytest.mark.parametrize(("people", "named"), [(th.people.Individuals(), "Person"), (th.people.Groups(), "Group")])
+@pytest.mark.parametrize(("people", "named"), [(th.people.Individuals(), "Respondent"), (th.people.Groups(), "Group")])
 def test_an_error_about_one_person_calls_it_a_person(people, named):
     rows = [("Anna", "tea", "milk", "rum", "tea"), ("Ben", "tea", "milk", "rum", "milk")]
     frame = pd.DataFrame(rows, columns=["person", "option1", "option2", "option3", "best"])

@@ -20,6 +20,7 @@ MODELS = {
 }
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("name", list(MODELS))
 def test_shared_parts_are_those_of_each_draw(name, uncompiled):
     model, data, sees_single = MODELS[name]

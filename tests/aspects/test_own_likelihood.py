@@ -234,6 +234,7 @@ def test_the_rounding_of_long_sums_is_no_disagreement():
         Custom(all_looks, of_pair=looks_with_a_fault).compiled(data)
 
 
+@pytest.mark.long
 def test_a_likelihood_that_depends_on_the_order_of_the_features_is_found():
     def ordered(data, features, weights):
         return -0.5 * np.sum((data.rating - np.dot(features, weights / np.arange(1, len(weights) + 1))) ** 2)

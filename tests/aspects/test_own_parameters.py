@@ -167,6 +167,7 @@ def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):
             assert abs(found - (grid**power * weight).sum() / weight.sum()) < 5 * error, (name, power)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("likelihood", [WHOLE, TERMS], ids=["whole", "terms"])
 def test_every_draw_is_told_with_its_parameters(likelihood, uncompiled, tmp_path):

@@ -71,6 +71,7 @@ def test_features_have_the_common_weights():
     assert matched["members"] == row["members"] and matched["weight"] == pytest.approx(row["weight"])
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_a_file_keeps_what_people_say(tmp_path):
     model = of_people(compared(), UNIQUE)
@@ -345,6 +346,7 @@ def test_scores_are_found_where_the_best_and_the_worst_were_named():
     assert "option_scores" not in of_people(compared(), UNIQUE).findings()
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_shared_features_of_many_answers_against_a_plain_mean():
     """Of 12 answers a plain mean over 200,000 new people still knows the answer."""
@@ -376,7 +378,7 @@ def test_a_check_names_the_person_of_what_it_misses():
     weights = np.tile([1.0, 1.0, 1.0, 50.0], (200, 3, 1))  # and everybody chose tea over wine
     table = of_people(compared(), weights, lapse=0.0).check(random_seed=1)
     assert set(table["group"]) == {"p0", "p1", "p2"}
-    said(check_sentence(table), "by each person fewer than 2")
+    said(check_sentence(table), "by each respondent fewer than 2")
     table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
     assert f"{table['group'][0]}: tea over wine (observed 1.00, " in check_sentence(table)
 

@@ -125,7 +125,7 @@ def test_weights_of_judges_depend_on_what_is_known_of_them(uncompiled, tmp_path)
 @pytest.mark.unit
 def test_people_are_refused_where_nothing_is_known_of_them():
     model = th.AdditiveClustering(people=th.people.Individuals())
-    with refused(DataError, "which respondent gave each answer"):
+    with refused(DataError, "the respondent of each answer"):
         model.fit(judges()["p0"])
     with refused(DataError, "answers are from one"):
         model.fit({"p0": judges()["p0"]})

@@ -160,6 +160,7 @@ def test_probability_given_pi_is_that_of_all_ways_through_the_tree(seed):
         np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("seed", range(3))
 def test_toggles_of_an_open_column_follow_the_pattern(seed):

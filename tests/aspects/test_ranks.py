@@ -65,6 +65,7 @@ def test_ranks_need_a_fit():
         th.EliminationByAspects().ranks()
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.parametrize("n", [3, 9, 40])
 def test_the_picture_has_a_row_for_each_option(n):

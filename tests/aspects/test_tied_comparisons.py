@@ -58,6 +58,7 @@ def test_choices_and_ties_are_checked(model):
     assert f"{first[0]} and {first[1]} tied" in labels
 
 
+@pytest.mark.long
 def test_they_are_kept_in_files_and_simulated(model, tmp_path):
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")

@@ -5,17 +5,13 @@ import math
 import numpy as np
 import pytest
 from helpers.all_drawn import change_drawn
-from helpers.likelihood_rows import TEN
 from helpers.naive import latent_features as naive
-from helpers.triplet_problems import LAPSE, LINKS, MIXED, start_of
+from helpers.triplet_problems import LAPSE, MIXED, start_of
 
 import thali as th
 from thali._aspects import operations
-from thali._aspects.likelihoods.second_order import SHIFT, second_order
 from thali._aspects.samplers.chains import FeatureChain
 from thali._aspects.state import COLUMNS
-from thali._aspects.weight_priors import GammaWeights
-from thali.likelihoods import MostSimilarPair
 
 
 def test_weights_whose_exponential_overflows():
@@ -34,47 +30,6 @@ def test_probabilities_of_draws_without_a_value_are_equal(uncompiled):
     model = th.AdditiveClustering(link="ratio").fit(data, draws=2, tune=0, chains=1, random_seed=1, progressbar=False)
     change_drawn(model.posterior_, lambda group: group.assign({name: 0 * each for name, each in group.items()}))
     assert model.predict_proba(data)[0] == pytest.approx([1 / 3] * 3)
-
-
-@pytest.mark.fit
-def test_the_sum_of_weights_and_constant_is_drawn_at_the_same_shares():
-    from thali._aspects.likelihoods.pair_set_operations import draw_sum
-
-    model, (state, cache) = start_of(TEN, "ratio", np.eye(10, 3) + np.eye(10, 3, -4), [0.5, 1.0, 2.0], lo=1)
-    before = operations.log_likelihood(model.likelihood, cache, state)
-    totals, rng = [], np.random.default_rng(4)
-    for _ in range(300):
-        draw_sum(rng, model.likelihood, cache, state)
-        totals.append(float(cache.real[0] + state.w[:3].sum()))
-    assert operations.log_likelihood(model.likelihood, cache, state) == pytest.approx(before)
-    assert abs(np.mean(totals) - 4.0) < 5 * 2.0 / math.sqrt(300)
-
-
-@pytest.mark.parametrize("data", [MIXED, TEN], ids=["mixed", "ten"])
-@pytest.mark.parametrize("link", LINKS)
-def test_the_approximation_has_the_slopes_and_the_information_of_equal_similarities(link, data):
-    sets = MostSimilarPair(link, 0.0).compiled(data, GammaWeights(2.0, 1.0))[0]
-    found, weights, unit = second_order(sets)
-    constant = 2.0  # its prior mean
-    assert unit == (constant if link == "ratio" else 1.0)
-    assert weights.shape / weights.rate == pytest.approx(2.0 / unit)
-    n, step = data.n_options, 1e-6
-    chance, slope = np.zeros((2, n, n))
-    for number in range(data.n_sets):
-        pairs = [[data.labels.index(label) for label in pair] for pair in data.pairs_of(number)]
-        answers = data.counts[data.start[number] : data.start[number + 1]].sum()
-        for i, j in pairs:
-            chance[[i, j], [j, i]] += answers / len(pairs) * (1.0 - 1.0 / len(pairs))
-    for i, j in zip(*np.nonzero(np.triu(chance)), strict=True):
-        matrix = np.isin(np.arange(n), (i, j))[:, None]
-        logs = [
-            naive.triplet_log_likelihood(data, matrix, np.array([w * unit]), link, constant, 0.0) for w in (-step, step)
-        ]
-        slope[[i, j], [j, i]] = (logs[1] - logs[0]) / (2.0 * step)
-    np.testing.assert_allclose(found.measured, chance, rtol=1e-12)
-    np.testing.assert_allclose((found.value - SHIFT * (chance > 0)) * found.measured, slope, atol=1e-6)
-    np.testing.assert_allclose(found.share * found.measured, chance > 0)
-    assert (found.value >= 0.0).all()
 
 
 def many_objects():

@@ -39,6 +39,7 @@ MODELS = {
 }
 
 
+@pytest.mark.first(5)
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize("name", MODELS)

@@ -57,6 +57,7 @@ def test_omitted_parts(on_dask):
     pd.testing.assert_frame_equal(found, outside(lambda: compare(cores=1)), check_exact=True)
 
 
+@pytest.mark.long
 def test_evidences(on_dask, tmp_path):
     """Of a comparison that Dask begins and one process ends, too."""
     found = compare(**EVIDENCE)

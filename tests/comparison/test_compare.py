@@ -541,7 +541,7 @@ def test_an_interrupt_before_anything_was_finished_is_an_interrupt(monkeypatch):
 
 def test_an_interrupt_keeps_what_was_finished(monkeypatch, table):
     watched_runs.stop_after(3, monkeypatch)
-    with warned(InterruptedWarning, "3 of", "6 fits", "'BTL without y-z'", "'two without x-z'"):
+    with warned(InterruptedWarning, "3 of", "6 fits", "'BTL fitted without y-z'", "'two fitted without x-z'"):
         found = th.compare(models(), TRIO, **SHORT)
     assert (found["pairs"] == 1).all() and found.attrs["interrupted"]
     assert found.loc["BTL", "nll"] == table.attrs["pairs"]["BTL"].iloc[0]

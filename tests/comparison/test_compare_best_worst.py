@@ -39,7 +39,7 @@ def test_answers_are_taken_apart_and_put_together():
     p = tasks.by_alternative(Known("ranking").predict_proba(tasks.choices))
     assert len(p) == tasks.n_alternatives == 20 * 6 + 20 * 12
     row = 11
-    best, worst = (int(data.members[place[row]]) for place in (tasks.place, tasks.worst))
+    best, worst = (int(data.members[place[row]]) for place in data.places_of(tasks.answer))
     members = data.members[data.start[tasks.set[row]] : data.start[tasks.set[row] + 1]].tolist()
     expected = naive.best_worst_probability(best, worst, members, WORTH, 0.0)
     assert p[tasks.first_row[row] + tasks.chosen[row]] == pytest.approx(expected)

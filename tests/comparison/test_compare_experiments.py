@@ -147,6 +147,7 @@ def test_models_do_not_see_what_they_predict(data):
     assert not set(seen[0].respondents) & set(seen[1].respondents)
 
 
+@pytest.mark.long
 def test_the_logits_of_thali(data):
     models = {"MNL": th.MultinomialLogit(), "HB": th.HierarchicalLogit()}
     budget = {"draws": 10, "tune": 5, "thin": 2, "chains": 2}
@@ -215,15 +216,15 @@ def test_a_comparison_goes_on_from_its_job(data, tmp_path, monkeypatch):
 
 ONE = {"m": Constant()}
 BAD = [
-    (ONE, {"leave_out": "pair"}, "`leave_out` must be one of 'task', 'respondent'; got 'pair'."),
+    (ONE, {"leave_out": "pair"}, "`leave_out` must be 'task' or 'respondent'; got 'pair'."),
     (ONE, {"hold_out": 2, "folds": 2}, "Both `hold_out` and `folds` are given; remove one."),
     (ONE, {"folds": 1}, "`folds` must be an integer >= 2; got 1."),
-    (ONE, {"folds": 9}, "`folds=9` exceeds the number of tasks of a respondent (8); reduce it."),
-    (ONE, {"leave_out": "respondent", "folds": 13}, "`folds=13` exceeds the number of respondents (12); reduce it."),
+    (ONE, {"folds": 9}, "`folds=9` exceeds the number of tasks of a respondent; use at most 8."),
+    (ONE, {"leave_out": "respondent", "folds": 13}, "`folds=13` exceeds the number of respondents; use at most 12."),
     (
         ONE,
         {"leave_out": "respondent", "hold_out": 12},
-        "`hold_out=12` leaves none of 12 respondents to fit; hold out fewer.",
+        "`hold_out=12` leaves none of 12 respondents to fit; hold out fewer respondents.",
     ),
     (ONE, {"draws": 0}, "`draws` must be an integer >= 1; got 0."),
     ({"BASE": Constant()}, {}, "'BASE' is the name of a reference row of the table; rename the model."),

@@ -17,16 +17,13 @@ from sklearn.model_selection import PredefinedSplit, cross_val_predict
 
 import thali as th
 from thali._data.kinds import (
-    CHOICE_GROUPS,
     CHOICES,
     CLASSES,
     EXPERIMENTS,
+    GROUPED,
     OF_GROUPS,
-    PAIR_GROUPS,
     PAIRS,
     SIMILARITIES,
-    SIMILARITY_GROUPS,
-    TRIPLET_GROUPS,
     TRIPLETS,
 )
 from thali._model.registry import SPECS
@@ -273,10 +270,10 @@ DATA = {
     TRIPLETS: lambda: TINY["additive-clustering, triplets"].data()[0],
     EXPERIMENTS: lambda: TINY["multinomial-logit"].data()[0],
     CLASSES: lambda: TINY["plackett-luce"].data(),
-    PAIR_GROUPS: lambda: TINY["elimination-by-aspects, groups"].data()[0],
-    CHOICE_GROUPS: lambda: TINY["elimination-by-aspects, choice groups"].data()[0],
-    SIMILARITY_GROUPS: lambda: {"women": TRIO, "men": TRIO},
-    TRIPLET_GROUPS: lambda: TINY["additive-clustering, triplet groups"].data()[0],
+    GROUPED[PAIRS]: lambda: TINY["elimination-by-aspects, groups"].data()[0],
+    GROUPED[CHOICES]: lambda: TINY["elimination-by-aspects, choice groups"].data()[0],
+    GROUPED[SIMILARITIES]: lambda: {"women": TRIO, "men": TRIO},
+    GROUPED[TRIPLETS]: lambda: TINY["additive-clustering, triplet groups"].data()[0],
 }
 MODELS = {
     "elimination-by-aspects": th.EliminationByAspects(),

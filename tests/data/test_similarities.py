@@ -310,6 +310,7 @@ def test_people_are_averaged(missing):
     assert Similarities.from_respondents(tables, LABELS, sigma=None).sigma is None
 
 
+@pytest.mark.long
 @pytest.mark.fit  # for its time
 def test_the_standard_error_is_that_of_the_mean():
     """Of 400 tables with noise of .2, each the mean of 16 people: their error is .05, a quarter of sigma."""

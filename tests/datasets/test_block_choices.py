@@ -16,6 +16,7 @@ def many():
     return [datasets.block_choices(comparisons=20, random_seed=seed) for seed in range(600)]
 
 
+@pytest.mark.long
 def test_features_are_as_many_as_the_prior_says(many):
     alpha, total = 2.0, 3 * 0.9 + 9 * 0.1
     number = np.array([made.features.shape[1] for made in many])

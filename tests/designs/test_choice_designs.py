@@ -252,7 +252,7 @@ MISTAKES = [
     ({"alternatives": 19}, ("alternatives", "19")),
     (
         {"tasks": 2},
-        ("2 tasks", "4 numbers", "5 coefficients", "3 tasks"),
+        ("2 tasks", "4 coefficients", "are 5;", "3 tasks"),
     ),
     ({"none": "no"}, ("none", "got 'no'")),
     ({"versions": 0}, ("versions", "got 0")),
@@ -483,6 +483,7 @@ def test_an_attribute_that_others_determine_leaves_no_efficiency():
     assert checked.d_efficiency == 0.0 and checked.d_error == np.inf
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_power_is_that_of_a_normal_estimate():
     """At half the error of an utility; and in so many of the studies in which there is nothing to tell."""

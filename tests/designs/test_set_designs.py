@@ -69,7 +69,7 @@ def test_same_seed_same_design():
         ((2, 3), ("got 2",)),
         ((5, 1), ("size", "got 1")),
         ((5, 2, 11), ("per_person", "10", "got 11")),
-        ((5, 2, 3), ("3 sets", "2 cannot", "5 options", "per_person")),
+        ((5, 2, 3), ("3 sets", "2 options cannot", "5 options", "per_person")),
         ((2000, 2), ("1,999,000 sets", "per_person")),
         (("tea", 2), ("got 'tea'",)),
     ],

@@ -247,8 +247,8 @@ def test_a_trial_counts_once_and_a_questionnaire_no_more_than_planned(tmp_path):
         ({"part": "Main"}, ("part is not main", "b.csv (4)")),
         ({"trials_planned": "9" * 5000}, ("trials_planned", "b.csv (4)")),
         ({"trials_planned": "-4"}, ("trials_planned", "b.csv (4)")),
-        ({"person": ""}, ("without a person", "b.csv (4)")),
-        ({"trial": ""}, ("without a trial", "b.csv (4)")),
+        ({"person": ""}, ("person is missing", "b.csv (4)")),
+        ({"trial": ""}, ("trial is missing", "b.csv (4)")),
     ],
 )
 def test_rows_that_are_not_taken_are_counted_and_stop_no_other_file(tmp_path, cells, facts):

@@ -1,10 +1,10 @@
 """Children and limits of the app, which a test replaces; `patch` is its `monkeypatch`, or one of its contexts."""
 
+import thali as th
 import thali._surfaces.app.child as child
 import thali._surfaces.app.comparisons as comparisons
 import thali._surfaces.app.guard as guard
 import thali._surfaces.app.runs as runs
-import thali._surfaces.cli.commands.fit as fit
 
 PLACES = {  # what the functions below replace
     "what begins a child": (runs.Runs, "_begin"),
@@ -13,7 +13,7 @@ PLACES = {  # what the functions below replace
     "the state of a run": (runs.Runs, "state"),
     "the draws of a run": (runs.Runs, "draws"),
     "the job of a fit": (child, "read_index"),
-    "the fit of the command line": (fit, "run_fit"),
+    "a fit": (th.EliminationByAspects, "fit"),
     "bytes of a file": (guard, "MAX_UPLOAD"),
     "seconds of a body": (guard, "MAX_SECONDS_OF_BODY"),
     "seconds after a wrong key": (guard, "_PAUSE"),
@@ -101,9 +101,9 @@ def compare_few_groups(patch):
     replace(patch, "comparisons of groups", comparisons.OF_GROUPS[:2])
 
 
-def fit_by(patch, run_fit):
-    """`run_fit(terminal, data, model, typed, ...)` in place of the fit of the command line."""
-    replace(patch, "the fit of the command line", run_fit)
+def fit_by(patch, fit):
+    """`fit(model, data, **run)` in place of the fit of eliminations by aspects."""
+    replace(patch, "a fit", fit)
 
 
 def claim_index(patch, index):

@@ -118,7 +118,22 @@ def fitted(name: str) -> Any:
     return TINY[name].fitted()
 
 
-def of_models(names):
-    """A check of each of these models."""
-    marks = {name: pytest.mark.long for name in RARE}
+ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keeps what it found
+    "elimination-by-aspects",
+    "elimination-by-aspects, groups",
+    "elimination-by-aspects, kinds",
+    "elimination-by-aspects, laplace",
+    "elimination-by-aspects, maximum likelihood",
+    "additive-clustering, triplets",
+    "product-classes",
+    "hierarchical-logit",
+    "latent-class-logit, columns of people",
+    "plackett-luce",
+    "sparse-logit",
+)
+
+
+def of_models(names, is_shared=False):
+    """A check of each of these models; of code that all share, by default of one of each wing."""
+    marks = {name: pytest.mark.long for name in (set(names) - {*ONE_OF_EACH} if is_shared else RARE)}
     return pytest.mark.parametrize("name", [pytest.param(name, marks=marks.get(name, ())) for name in names])

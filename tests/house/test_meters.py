@@ -1,5 +1,7 @@
 """thali does not grow unnoticed, and holds nothing that nobody uses."""
 
+import ast
+import gc
 import json
 import runpy
 
@@ -7,6 +9,14 @@ import pytest
 from helpers.places import PROJECT
 
 PACKAGING = PROJECT / "packaging"
+
+
+@pytest.fixture(autouse=True)
+def _no_collection():
+    """Trees of syntax are millions of objects, which are looked through again and again as they grow."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 @pytest.mark.fit
@@ -20,3 +30,14 @@ def test_no_figure_is_above_its_limit():
 @pytest.mark.fit
 def test_everything_defined_is_used():
     assert runpy.run_path(str(PACKAGING / "dead_code.py"))["dead"]() == []
+
+
+@pytest.mark.fit
+def test_private_functions_have_a_docstring_of_one_line():
+    """What they promise besides is a comment."""
+    found = []
+    for path in sorted((PROJECT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.FunctionDef) and node.name.startswith("_") and not node.name.startswith("__"):
+                found += [f"{path.name}: {node.name}"] if "\n" in (ast.get_docstring(node) or "") else []
+    assert not found

@@ -1,11 +1,7 @@
 """Small private parts at one value each."""
 
-import ast
-from pathlib import Path
-
 import matplotlib
 
-import thali
 import thali as th
 from thali._inference.threads import rectangle
 
@@ -21,13 +17,3 @@ def test_a_newick_text_is_parsed_and_written():
     tree = th.Tree.from_newick("((a:0.1,'b c':0.1)hot:0.9,d:1);")
     assert tree.labels == ("a", "b c", "d") and "hot" in tree.names
     assert tree.to_newick() == "((a:0.1,'b c':0.1)hot:0.9,d:1.0);"
-
-
-def test_private_functions_have_a_docstring_of_one_line():
-    """What they promise besides is a comment."""
-    found = []
-    for path in sorted(Path(thali.__file__).parent.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.FunctionDef) and node.name.startswith("_") and not node.name.startswith("__"):
-                found += [f"{path.name}: {node.name}"] if "\n" in (ast.get_docstring(node) or "") else []
-    assert not found

@@ -76,6 +76,7 @@ def check(draws, shape, z):
     assert np.abs(found - cdf).max() <= KOLMOGOROV
 
 
+@pytest.mark.first(6)
 @pytest.mark.fit
 @pytest.mark.parametrize("z", Z)
 def test_the_truncated_normal_has_its_distribution(z):

@@ -82,6 +82,7 @@ def test_posterior_predictive_adds_a_group(name):
     assert not other.identical(drawn)
 
 
+@pytest.mark.first(8)
 @of_models([*DRAWN, "elimination-by-aspects, random people"])
 def test_sample_prior_has_the_variables_of_the_posterior(name):
     tree = TINY[name].model().sample_prior(*TINY[name].data(), draws=3, random_seed=1)

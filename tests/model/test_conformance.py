@@ -17,16 +17,12 @@ from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali._data.kinds import (
-    BEST_WORST,
-    CHOICE_GROUPS,
     CHOICES,
     CLASSES,
     EXPERIMENTS,
     GROUPED,
-    PAIR_GROUPS,
     PAIRS,
     SIMILARITIES,
-    TRIPLET_GROUPS,
     TRIPLETS,
 )
 from thali._inference.threads import Sliced
@@ -40,7 +36,8 @@ NAMES = list(TINY)
 SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.partition(",")[0]}
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
-BEST_WORST_GROUPS = GROUPED[BEST_WORST]
+PAIR_GROUPS, CHOICE_GROUPS, TRIPLET_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[TRIPLETS]
+BEST_WORST_GROUPS = "best-worst groups"
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     PAIR_GROUPS: "2 groups: women (13 comparisons), men (12 comparisons); 3 options",
@@ -52,9 +49,9 @@ SIZE_OF = {  # of the data of `TINY`
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
-    "random people": "4 people: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
+    "random people": "4 respondents: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
     "3 options",
-    "columns of judges": "4 people: p0 (6 similarities), p1 (6 similarities), p2 (6 similarities), "
+    "columns of judges": "4 respondents: p0 (6 similarities), p1 (6 similarities), p2 (6 similarities), "
     "p3 (6 similarities); 4 objects",
 }
 _KINDS = {  # by the end of a row's name
@@ -98,7 +95,7 @@ def test_a_method_leaves_what_its_engine_says(name):
     assert not model.interrupted_
 
 
-@of_models(NAMES)
+@of_models(NAMES, is_shared=True)
 def test_fit_returns_the_model(name):
     model = TINY[name].model()
     assert TINY[name].fit(model) is model
@@ -163,7 +160,7 @@ def test_what_comes_from_a_file_is_not_compiled_for_again(name, tmp_path, monkey
     assert [each.py_func.__qualname__ for each in compiled] == []
 
 
-@of_models(NAMES)
+@of_models(NAMES, is_shared=True)
 def test_a_saved_model_answers_as_before(name, tmp_path):
     model = fitted(name)
     model.save(tmp_path / "model.nc")
@@ -197,21 +194,21 @@ def test_product_classes_have_evidence_only_where_the_fit_estimates_it():
         fitted("product-classes").log_evidence()
 
 
-@of_models(NAMES)
+@of_models(NAMES, is_shared=True)
 def test_a_pickled_model_answers_as_before(name):
     again = pickle.loads(pickle.dumps(fitted(name)))
     assert again.summary().equals(fitted(name).summary())
     np.testing.assert_array_equal(TINY[name].ask(again), TINY[name].ask(fitted(name)))
 
 
-@of_models(DRAWN)
+@of_models(DRAWN, is_shared=True)
 def test_the_same_seed_gives_the_same_draws_on_any_number_of_cores(name):
     one, two = (draws_of(TINY[name].fitted(cores=cores)) for cores in (1, 2))
     assert same(one, draws_of(fitted(name))) and same(one, two)
     assert not same(one, draws_of(TINY[name].fitted(random_seed=2)))
 
 
-@of_models(DRAWN)
+@of_models(DRAWN, is_shared=True)
 def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
     """Ctrl-C comes when four fifths of the sweeps are done; whatever runs then takes its time to end."""
     run_slice, lock = Sliced.run_slice, threading.Lock()
@@ -243,7 +240,7 @@ def test_an_interrupted_fit_keeps_whole_sweeps(name, monkeypatch):
     assert len(model.summary())
 
 
-@of_models(NAMES)
+@of_models(NAMES, is_shared=True)
 def test_bad_data_are_refused_before_any_sweep(name, monkeypatch):
     watched_runs.forbid_sweeps(monkeypatch)
     with pytest.raises(DataError) as error:
@@ -285,7 +282,7 @@ def test_estimates_are_compared_by_what_they_predict(name):
     assert list(table.index)[:2] == ["BASE", "it"] and np.isfinite(table.loc["it"].iloc[0])
 
 
-@of_models([name for name, spec in SPEC_OF.items() if spec.pictures])
+@of_models([name for name, spec in SPEC_OF.items() if spec.pictures], is_shared=True)
 def test_the_pictures_of_a_model_draw_it(name):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("Agg")

@@ -8,7 +8,8 @@ import pytest
 from helpers.digests import FILE, MORE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
 
 import thali as th
-from thali._data.kinds import CHOICES, GROUPED, OF_KINDS, TRIPLETS
+from thali._data.kinds import CHOICES, GROUPED, TRIPLETS
+from thali._data.kinds import SPECS as DATA_SPECS
 from thali._model.registry import SPECS
 from thali.errors import ThaliError
 
@@ -20,11 +21,15 @@ REFUSED = {(EBA, "laplace", "one", CHOICES)}
 def wanted():
     """What every model says that it can be fitted to, and by which methods."""
     one = {place for spec in SPECS for place in product([spec.name], spec.methods or ("",), ["one"], spec.data)}
+    classes = [each.kind for each in DATA_SPECS if each.has_classes]
     several = {
         (spec.name, "mcmc", population, kind)
         for spec in SPECS
         if spec.name in (EBA, ADDITIVE)
-        for population, kinds in (("groups", GROUPED), ("kinds", OF_KINDS.values()))
+        for population, kinds in (
+            ("groups", GROUPED),
+            ("kinds", classes),
+        )
         for kind in kinds
         if kind in spec.data
     }

@@ -64,6 +64,7 @@ def made(**how):
     return th.leaderboard(battles(), progressbar=False, **{new: old for old, new in columns.items()}, **how)
 
 
+@pytest.mark.first(6)
 @pytest.mark.parametrize(("how", "sentence"), HOW.values(), ids=HOW.keys())
 def test_a_paper_would_say_what_was_done(how, sentence):
     board = made(**how)

@@ -148,6 +148,7 @@ def test_people_who_differ_need_chains(people):
         eliminated(people, method="laplace")
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_a_model_with_such_a_value_is_cloned_saved_and_loaded(tmp_path, uncompiled):
     model = eliminated(th.people.Individuals(by=["age"]))

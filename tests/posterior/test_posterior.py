@@ -201,6 +201,7 @@ def test_pair_index_is_row_major():
     np.testing.assert_array_equal(pair_index(i, j, 9), np.arange(36))
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("case", ["small", "large", "no features"])
 def test_a_saved_tree_comes_back_identical(case, request, tmp_path):

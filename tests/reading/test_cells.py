@@ -27,6 +27,7 @@ def same_both_ways(text):
     assert (quick.named, quick.note, quick.short_rows) == (slow.named, slow.note, slow.short_rows)
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
 def test_cells_of_all_kinds(separator, ending):

@@ -6,7 +6,7 @@ Copy this file to `src/thali/_aspects/populations/NAME.py`, and name the class i
 This one makes data of one group of what `fit` is given, so that all else is that of `One`. A population whose
 posterior holds something of its own (weights by group, say) replaces `task` (what the chains run) and `tree` (the
 posterior, whose kind of data it names), `prior_sample`, `replicates`, `observed` and `evidence`, or refuses there in a
-sentence; it gets a name in `Posterior.population` and a class in `answers/data_answers.py` (what is answered).
+sentence; its name is stored in the posterior, and rows of `answers/registry.py` say which class has its results.
 """
 
 from collections.abc import Callable, Mapping
@@ -22,5 +22,5 @@ class Everybody(One):
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         if not isinstance(given, Mapping):
-            raise DataError(f"The population requires a mapping from group names to data; got {type(given).__name__}.")
+            raise DataError(f"The population requires data divided into groups; got {type(given).__name__}.")
         return convert(GroupedData(given).pooled())

@@ -47,5 +47,5 @@ def test_it_ends_in_a_report(groups, tmp_path):
 
 
 def test_what_it_cannot_take_is_refused():
-    with pytest.raises(DataError, match="mapping from group names"):
+    with pytest.raises(DataError, match="divided into groups"):
         OfEverybody().fit([[0, 1], [1, 0]], **RUN)

@@ -119,6 +119,7 @@ def test_the_star_and_the_indian_buffet_have_the_same_posterior():
     assert z.abs().max() < 4.5  # of 39
 
 
+@pytest.mark.long
 def test_a_tree_is_saved_with_its_model(tmp_path):
     tree = th.Tree.from_groups(PROFESSIONS, 0.1)
     model = th.EliminationByAspects(tree).fit(

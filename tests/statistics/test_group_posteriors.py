@@ -97,6 +97,7 @@ def hold_against(data, alpha, weights, kappa, owned, chosen, others, error, draw
         assert abs(mean - expected) < ERRORS * own_error + 4.0 * error * (15.0 if expected > 2 else 1.0)
 
 
+@pytest.mark.first(2)
 @pytest.mark.parametrize("case", [KNOWN[2], KNOWN[3], KNOWN[4], KNOWN[5]])
 def test_posterior_means(case):
     hold_against(*case, draws=8_000)
@@ -169,6 +170,7 @@ MOVES = [("flips", "free"), ("compensated", "similar"), ("plain", "similar"), ("
 MOVES += [("transfer", "similar"), ("plain", "free"), ("together", "similar")]
 
 
+@pytest.mark.first(7)
 @pytest.mark.parametrize(
     ("data", "likelihood", "move", "weights"),
     [(*PAIRS, *each) for each in MOVES[:5]]

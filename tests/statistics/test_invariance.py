@@ -186,6 +186,7 @@ def rows():
 CASES = [pytest.param(case, move, id=name, marks=marks) for name, case, move, *marks in rows()]
 
 
+@pytest.mark.first(40)
 @pytest.mark.parametrize("case, move", CASES)
 def test_each_move(case, move, request):
     name, way = request.node.name, nullcontext()

@@ -220,6 +220,7 @@ ROWS += [
 ]
 
 
+@pytest.mark.first(7)
 @pytest.mark.parametrize("make, rounds", ROWS)
 def test_parameters_keep_their_prior(make, rounds):
     found = make().scores(rounds)

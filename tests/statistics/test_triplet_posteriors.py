@@ -97,6 +97,7 @@ def _probabilities(model, data):
     return 0.99 * value / value.sum(axis=-1, keepdims=True) + 0.01 / 3
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(FIELDS, KNOWN)
 def test_the_known_values_are_those_of_draws_from_the_prior(link, answers, alpha, expected, of_alpha, errors, evidence):
     """Columns of each pattern are a Poisson process of rate alpha / 6 (two owners) or alpha / 3 (all three)."""

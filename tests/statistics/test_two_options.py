@@ -77,6 +77,7 @@ def test_the_known_values_are_those_of_quadrature(of_order, counts, evidence, ex
     assert [*means[:3], means[3] + 0.5] == pytest.approx(expected, abs=1e-7)
 
 
+@pytest.mark.first(3)
 @pytest.mark.parametrize(("of_order", "counts", "evidence", "expected"), KNOWN)
 def test_posterior_means(of_order, counts, evidence, expected):
     if of_order:

@@ -289,6 +289,7 @@ def test_nothing_can_be_changed():
         hash(tree)
 
 
+@pytest.mark.long
 def test_a_caterpillar_of_two_thousand_leaves():
     n = 2000
     text, rows = caterpillar(n)

@@ -127,6 +127,7 @@ def worths_and_sd(density, points, spreads):
     return worths.mean(axis=2), worths.std(axis=2), np.log(spreads.drift).mean()
 
 
+@pytest.mark.long
 def test_laplace_is_near_the_chains():
     density = of_tables()
     marginal = Marginal(density)

@@ -61,8 +61,8 @@ ELIMINATION = ModelSpec(
     pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
     options=(
         METHOD.but(
-            help=" (known aspects only; unique ones for choices of more than two options), or laplace (pairs with"
-            " unique aspects only)"
+            help=" (laplace: pairs with unique aspects only; maximum-likelihood: known aspects only, and only unique"
+            " aspects for choices of more than two options)"
         ),
         Option(
             "aspects",
@@ -114,7 +114,7 @@ ADDITIVE = ModelSpec(
     features="features",
     pictures=("features", "membership", "n_features", "trace", "similarity"),
     options=(
-        METHOD.but(help=", or map (in seconds: the best set of features from several annealing runs)"),
+        METHOD.but(help=" (map: the best set of features from several annealing runs, in seconds)"),
         Option(
             "features",
             "Features of the model. ibp: infer their number; K: exactly K; FILE: a table of objects and features.",

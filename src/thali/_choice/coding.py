@@ -452,7 +452,7 @@ def _knots_of(data: "ChoiceExperiment", name: str, given: Any) -> tuple[float, .
         raise ArgumentError(
             Argument("knots"),
             f" of {name!r} must be increasing numbers between its lowest and highest tested values ({tested.min():g}"
-            f" and {tested.max():g}), or a number of knots from 1 to {max(1, len(tested) - 2)}; got {given!r}.",
+            f" and {tested.max():g}), or the number of knots (at most {max(1, len(tested) - 2)}); got {given!r}.",
         )
     columns = pieces(tested, tuple(found.tolist()))
     shown = ", ".join(f"{value:g}" for value in tested)

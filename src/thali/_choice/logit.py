@@ -282,6 +282,6 @@ def contradicted_sentence(data: "ChoiceExperiment", monotone: Mapping[str, str],
         return ""
     named = ", ".join(f"{monotone[name]} {name!r} (z = {z[name]:.1f})" for name in against)
     return (
-        f"The data speak against {named} in a multinomial logit; a model that allows only this direction finds no "
-        "effect there. Check the order of the levels, or declare the other direction or none."
+        f"A multinomial logit of these data contradicts {named}; a model restricted to this direction will find no"
+        " effect. Check the order of the levels, or declare the other direction or none."
     )

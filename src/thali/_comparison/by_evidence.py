@@ -16,7 +16,6 @@ from thali._inference.progress import Progress
 from thali._inference.threads import has_workers, run_all
 from thali._inference.warn import warn
 from thali._labels import shorten
-from thali._model.columns import MONTE_CARLO
 from thali._model.evidence import EvidenceRun, refuse_other_fit
 from thali._model.run_by_chains import RunByChains
 from thali._model.saved import decoded, encoded, packed
@@ -253,7 +252,6 @@ def evidence_table(
         fits=len(found) + len(missing),
         missing=pd.DataFrame({"model": list(missing), "why": list(missing.values())}),
     )
-    table.attrs[MONTE_CARLO] = True
     if any(each.sensitivity is not None for each in found.values()):
         table.attrs["sensitivity"] = _sensitivity(found, prior)
     return table
@@ -310,9 +308,7 @@ def _sensitivity(found: dict[str, LogEvidence], prior: np.ndarray) -> "pandas.Da
             for (name, value, error), p, log_factor in zip(of_models, probability, log_factors, strict=True)
         ]
     columns = ["prior", "model", "log_evidence", "std_error", "probability", "log_bayes_factor"]
-    table = pd.DataFrame(rows, columns=columns).set_index(["prior", "model"])
-    table.attrs[MONTE_CARLO] = True
-    return table
+    return pd.DataFrame(rows, columns=columns).set_index(["prior", "model"])
 
 
 def evidence_sentences(table: "pandas.DataFrame") -> list[str]:

@@ -10,6 +10,7 @@ from thali._data.choices import Choices
 from thali._data.choices.parts import of_choices
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.experiment import held_tasks
+from thali._data.questions import Questions
 from thali._data.scores import TIED, scores
 from thali._digits import percent
 from thali._labels import plural
@@ -171,7 +172,7 @@ class QuestionSplitter(Evenly):
 
         rows = self.asked.rows
         row = rows.counted.tocsc().indices[self.places[units]]
-        sides = {name: rows.names[name][row].astype(object) for name in CHECKED[rows.kind].options}
+        sides = {name: rows.names[name].astype(object)[row] for name in CHECKED[rows.kind].options}
         return pd.MultiIndex.from_arrays([self.set[units], *sides.values()], names=["set", *sides])
 
 
@@ -193,9 +194,9 @@ class ScoredOccasions:
     """
 
     data: "Choices"
-    place: np.ndarray
-    worst: np.ndarray | None
-    who: np.ndarray
+    asked: Questions
+    who: np.ndarray  # -1 if that is not known
+    answer: np.ndarray
     set: np.ndarray
     knows_people: bool
     respondents: tuple[str, ...]
@@ -204,25 +205,29 @@ class ScoredOccasions:
     def __init__(self, data: Choices) -> None:
         if not np.array_equal(data.times, np.floor(data.times)):
             raise DataError("compare leaves out whole choices, but these have fractional weights; give integer counts.")
-        rows = np.lexsort((data.choice, data.respondent))
-        rows = np.repeat(rows, data.times[rows].astype(np.int64))
-        self._fill(data, data.respondent[rows], data.choice[rows], None if data.worst is None else data.worst[rows])
+        asked = data.questions()
+        answer = np.flatnonzero(asked.counts)
+        who, times = np.full(len(answer), -1), asked.counts[answer]
+        if asked.given is not None:
+            _, who, answer, times = asked.given
+        rows = np.repeat(np.arange(len(answer)), times.astype(np.int64))
+        self._fill(data, asked, who[rows], answer[rows])
 
-    def _fill(self, data: Choices, who: np.ndarray, place: np.ndarray, worst: np.ndarray | None) -> "ScoredOccasions":
-        self.data, self.who, self.place, self.worst = data, who, place, worst
-        self.set = data.set_of[place]
-        self.knows_people = bool(data.respondents)
+    def _fill(self, data: Choices, asked: Questions, who: np.ndarray, answer: np.ndarray) -> "ScoredOccasions":
+        self.data, self.asked, self.who, self.answer = data, asked, who, answer
+        self.set = asked.question[answer]
+        self.knows_people = asked.given is not None
         if self.knows_people:
             there, self.respondent_of_task = np.unique(who, return_inverse=True)
             self.respondents = tuple(data.respondents[k] for k in there)
         else:
-            self.respondents = tuple(str(number + 1) for number in range(len(place)))
-            self.respondent_of_task = np.arange(len(place))
+            self.respondents = tuple(str(number + 1) for number in range(len(answer)))
+            self.respondent_of_task = np.arange(len(answer))
         return self
 
     @property
     def n_tasks(self) -> int:
-        return len(self.place)
+        return len(self.answer)
 
     @property
     def n_respondents(self) -> int:
@@ -241,7 +246,7 @@ class ScoredOccasions:
     @property
     def first_row(self) -> np.ndarray:
         """Occasion t has the alternatives first_row[t] to first_row[t + 1] - 1."""
-        return np.concatenate([[0], np.cumsum(self.data.answers[self.set])])
+        return np.concatenate([[0], np.cumsum(self.asked.sizes[self.set])])
 
     @property
     def n_alternatives(self) -> int:
@@ -250,23 +255,20 @@ class ScoredOccasions:
     @property
     def chosen(self) -> np.ndarray:
         """Which of its alternatives was chosen in each occasion."""
-        best = self.place - self.data.start[self.set]
-        if self.worst is None:
-            return best
-        worst = self.worst - self.data.start[self.set]
-        return best * (self.data.sizes[self.set] - 1) + worst - (worst > best)
+        return self.answer - self.asked.start[self.set]
 
     def take(self, kept: np.ndarray) -> "ScoredOccasions":
         """Those occasions alone, and nothing else of them known."""
-        worst = None if self.worst is None else self.worst[kept]
-        return ScoredOccasions.__new__(ScoredOccasions)._fill(self.data, self.who[kept], self.place[kept], worst)
+        rows = self.who[kept], self.answer[kept]
+        return ScoredOccasions.__new__(ScoredOccasions)._fill(self.data, self.asked, *rows)
 
     @cached_property
     def choices(self) -> Choices:
         """The occasions as models take them; all options stay, whether they are still offered or not."""
-        columns = [self.who, self.place, *([] if self.worst is None else [self.worst])]
-        rows, times = np.unique(np.column_stack(columns), axis=0, return_counts=True)
-        return of_choices(self.data, *rows.T, times=times.astype(float))
+        width = len(self.asked.counts)
+        keys, times = np.unique(self.who.astype(np.int64) * width + self.answer, return_counts=True)
+        who, answer = np.divmod(keys, width)
+        return of_choices(self.data, who, *self.data.places_of(answer), times=times.astype(float))
 
     def predicted_by(self, model: Any) -> np.ndarray:
         """Probabilities of every alternative of every occasion."""

@@ -35,24 +35,24 @@ if TYPE_CHECKING:
 
 def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
     """The models by name, each name once."""
-    named = _by_name(models, kind, (*scorer.before, *scorer.after))
+    example = spec_of_kind(kind).example
+    named = _by_name(models, example, (*scorer.before, *scorer.after))
     for name, model in named.items():
-        _refuse_others(name, model, kind, scorer)
+        _refuse_others(name, model, kind, example, scorer)
     return named
 
 
 def models_of_own_data(models: Any) -> dict[str, Any]:
     """The models by name, for data of a likelihood of the user."""
-    named = _by_name(models, OWN, ())
+    example = spec_of_kind(OWN).example
+    named = _by_name(models, example, ())
     for name, model in named.items():
         if not isinstance(model, LatentFeatureModel):
-            raise ArgumentError(
-                f"{name!r} must be a model for {OWN}, such as {spec_of_kind(OWN).example}; got {model!r}."
-            )
+            raise ArgumentError(f"{name!r} must be a model for {OWN}, such as {example}; got {model!r}.")
     return named
 
 
-def _by_name(models: Any, kind: str, taken: tuple[str, ...]) -> dict[str, Any]:
+def _by_name(models: Any, example: str, taken: tuple[str, ...]) -> dict[str, Any]:
     """The models by name, after checking the names."""
     try:
         items = list(models.items()) if isinstance(models, Mapping) else [(name, model) for name, model in models]
@@ -62,9 +62,7 @@ def _by_name(models: Any, kind: str, taken: tuple[str, ...]) -> dict[str, Any]:
             f" must map names to models, or be a list of (name, model); got {type(models).__name__}.",
         ) from None
     if not items:
-        raise ArgumentError(
-            f"`models` is empty; give at least one model, such as {{'mine': {spec_of_kind(kind).example}}}."
-        )
+        raise ArgumentError(f"`models` is empty; give at least one model, such as {{'mine': {example}}}.")
     named: dict[str, Any] = {}
     for name, model in items:
         if not isinstance(name, str) or not name.strip():
@@ -77,7 +75,7 @@ def _by_name(models: Any, kind: str, taken: tuple[str, ...]) -> dict[str, Any]:
     return named
 
 
-def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
+def _refuse_others(name: str, model: Any, kind: str, example: str, scorer: Scorer) -> None:
     """Refuse what is no model for this kind of data."""
     spec = spec_of(model)
     if spec is not None and OF_GROUPS.get(kind, kind) not in spec.data:
@@ -87,7 +85,6 @@ def _refuse_others(name: str, model: Any, kind: str, scorer: Scorer) -> None:
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
         alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""
-        example = spec_of_kind(kind).example
         raise ArgumentError(
             f"{name!r} must be a thali model for {kind}, such as {example}{alternative}; got {model!r}."
         )

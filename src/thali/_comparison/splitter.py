@@ -248,7 +248,7 @@ def folds_wanted(folds: int | None, most: int, what: str) -> int | None:
         return None
     number = whole("folds", folds, 2)
     if number > most:
-        raise ArgumentError(Setting("folds", number), f" exceeds the number of {what} ({most}); reduce it.")
+        raise ArgumentError(Setting("folds", number), f" exceeds the number of {what}; use at most {most}.")
     return number
 
 

@@ -43,7 +43,7 @@ def _ways_of(spec: DataSpec, by_groups: bool) -> dict[str, Way]:
 
 # Of each kind of data the ways by the values of `leave_out`, the usual one first.
 WAYS: dict[str, dict[str, Way]] = {spec.kind: _ways_of(spec, False) for spec in SPECS if spec.ways}
-WAYS |= {spec.groups: _ways_of(spec, True) for spec in SPECS if spec.groups}
+WAYS |= {spec.groups: _ways_of(spec, True) for spec in SPECS if spec.by_group}
 SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
 
 

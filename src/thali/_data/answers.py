@@ -1,7 +1,7 @@
 """Who gave which answers, and what is known of these people."""
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
@@ -70,7 +70,57 @@ def who_answered(frame: "pd.DataFrame", respondent: str | None, used: Iterable[s
     return Who(tuple(map(as_label, names)), number, people_table(frame.loc[:, further], number, names, respondent))
 
 
-class Answers(Frozen):
+class KnownAnswers(Frozen):
+    """What each person answered: rows by person, and by the place among the data of what was answered."""
+
+    _KEY: ClassVar[str] = "pair"  # the field of that place
+
+    respondents: tuple[str, ...]
+    people: "pd.DataFrame | None" = None
+    respondent: np.ndarray
+
+    def __str__(self) -> str:
+        return plural(len(self.respondents), "respondent")
+
+    def _details(self) -> Facts:
+        return (("respondents", self.respondents), *column_facts(self.people))
+
+    @classmethod
+    def _summed(cls, who: Who, place: np.ndarray, *values: np.ndarray) -> Self:
+        """Added up from rows: whose, of which place, and the values of each."""
+        width = int(place.max()) + 1
+        keys, row = np.unique(who.number * width + place, return_inverse=True)
+        sums = (np.bincount(row, each, len(keys)) for each in values)
+        arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
+        return cls._made_of(who.names, who.people, *arrays, *sums)
+
+    def _with(self, **changed: Any) -> Self:
+        """The same with other values of some fields."""
+        return self._made_of(*(changed.get(name, getattr(self, name)) for name in self._FIELDS))
+
+    def _taken(self, rows: np.ndarray) -> Self:
+        """Some of the rows."""
+        names = (name for name in self._FIELDS if name not in ("respondents", "people"))
+        return self._with(**{name: getattr(self, name)[rows] for name in names})
+
+    def of_places(self, kept: np.ndarray, place: np.ndarray) -> Self | None:
+        """The answers at some places, which have new numbers; None if nobody gave any of them."""
+        rows = kept[getattr(self, self._KEY)]
+        found = self._taken(rows)
+        new = place[getattr(found, self._KEY)].astype(np.int32)
+        return found._with(**{self._KEY: new}) if rows.any() else None
+
+    def of_members(self, members: np.ndarray) -> Self:
+        """The answers of some people, by their places among all."""
+        found = self._taken(np.isin(self.respondent, members))
+        return found._with(
+            respondents=tuple(self.respondents[k] for k in members),
+            people=None if self.people is None else self.people.iloc[members],
+            respondent=np.searchsorted(members, found.respondent).astype(np.int32),
+        )
+
+
+class Answers(KnownAnswers):
     """How often each person chose each side of a pair, or neither; only pairs that the person compared are stored.
 
     Attributes
@@ -86,75 +136,46 @@ class Answers(Frozen):
 
     _FIELDS = ("respondents", "people", "respondent", "pair", "wins", "losses", "tied")
 
-    respondents: tuple[str, ...]
-    people: "pd.DataFrame | None"
-    respondent: np.ndarray
     pair: np.ndarray
     wins: np.ndarray
     losses: np.ndarray
     tied: np.ndarray
 
-    def __str__(self) -> str:
-        return plural(len(self.respondents), "respondent")
-
-    def _details(self) -> Facts:
-        return (("respondents", self.respondents), *column_facts(self.people))
-
     @classmethod
     def of_rows(cls, who: Who, pair: np.ndarray, won: np.ndarray, counts: np.ndarray, tied: np.ndarray) -> "Answers":
         """Added up from rows: whose, of which pair, whether its first was chosen, how often, and how often neither."""
-        pairs = int(pair.max()) + 1
-        keys, place = np.unique(who.number * pairs + pair, return_inverse=True)
-        sums = [np.bincount(place, each, len(keys)) for each in (counts * won, counts * ~won, tied)]
-        return cls._made_of(
-            who.names, who.people, (keys // pairs).astype(np.int32), (keys % pairs).astype(np.int32), *sums
-        )
+        return cls._summed(who, pair, counts * won, counts * ~won, tied)
 
     def of_pairs(self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray) -> "Answers | None":
         """The answers to some of the pairs: which stay, their new places, and which of them have their sides exchanged.
 
         None if nobody gave any of them.
         """
-        rows = kept[self.pair]
-        if not rows.any():
+        if (found := self.of_places(kept, place)) is None:
             return None
-        pair = self.pair[rows]
-        other = turned[pair]
-        wins, losses, respondent, pair = self.wins[rows], self.losses[rows], self.respondent[rows], place[pair]
-        sums = np.where(other, losses, wins), np.where(other, wins, losses), self.tied[rows]
-        order = np.lexsort((pair, respondent))
-        arrays = (array[order] for array in (respondent, pair.astype(np.int32), *sums))
-        return self._made_of(self.respondents, self.people, *arrays)
+        other = turned[self.pair[kept[self.pair]]]
+        wins, losses = np.where(other, found.losses, found.wins), np.where(other, found.wins, found.losses)
+        return found._with(wins=wins, losses=losses)._taken(np.lexsort((found.pair, found.respondent)))
 
     def merged(self, place: np.ndarray) -> "Answers":
         """The same where several pairs (or cells) become one, by their new places."""
-        width = int(place.max()) + 1
-        keys, row = np.unique(self.respondent.astype(np.int64) * width + place[self.pair], return_inverse=True)
-        sums = [np.bincount(row, each, len(keys)) for each in (self.wins, self.losses, self.tied)]
-        arrays = (keys // width).astype(np.int32), (keys % width).astype(np.int32)
-        return self._made_of(self.respondents, self.people, *arrays, *sums)
+        who = Who(self.respondents, self.respondent.astype(np.int64), self.people)
+        return self._summed(who, place[self.pair], self.wins, self.losses, self.tied)
 
     def of_respondents(self, members: np.ndarray) -> "tuple[Answers, np.ndarray]":
         """The answers of some people, by their places, and the pairs that these compared, which have new numbers."""
-        rows = np.isin(self.respondent, members)
-        pairs, pair = np.unique(self.pair[rows], return_inverse=True)
-        respondent = np.searchsorted(members, self.respondent[rows]).astype(np.int32)
-        people = None if self.people is None else self.people.iloc[members]
-        arrays = (array[rows] for array in (self.wins, self.losses, self.tied))
-        names = tuple(self.respondents[k] for k in members)
-        return self._made_of(names, people, respondent, pair.astype(np.int32), *arrays), pairs
+        found = self.of_members(members)
+        pairs, pair = np.unique(found.pair, return_inverse=True)
+        return found._with(pair=pair.astype(np.int32)), pairs
 
     def without_ties(self, share: float) -> "Answers | None":
         """The same where a tie counts that share of a choice of either side; None if nothing is left."""
         wins, losses = self.wins + share * self.tied, self.losses + share * self.tied
         there = wins + losses > 0
-        arrays = [array[there] for array in (self.respondent, self.pair, wins, losses)]
-        return (
-            self._made_of(self.respondents, self.people, *arrays, np.zeros(int(there.sum()))) if there.any() else None
-        )
+        return self._with(wins=wins, losses=losses, tied=0.0 * self.tied)._taken(there) if there.any() else None
 
 
-class ChosenPlaces(Frozen):
+class ChosenPlaces(KnownAnswers):
     """How often each person gave each of the possible answers to each question; only those that were given are stored.
 
     Attributes
@@ -168,46 +189,19 @@ class ChosenPlaces(Frozen):
     """
 
     _FIELDS = ("respondents", "people", "respondent", "place", "times")
+    _KEY = "place"
 
-    respondents: tuple[str, ...]
-    people: "pd.DataFrame | None"
-    respondent: np.ndarray
     place: np.ndarray
     times: np.ndarray
-
-    def __str__(self) -> str:
-        return plural(len(self.respondents), "respondent")
-
-    def _details(self) -> Facts:
-        return (("respondents", self.respondents), *column_facts(self.people))
 
     @classmethod
     def of_rows(cls, who: Who, place: np.ndarray, times: np.ndarray) -> "ChosenPlaces":
         """Added up from rows: whose, which answer, and how often."""
         there = times > 0
-        width = int(place.max()) + 1
-        keys, row = np.unique(who.number[there] * width + place[there], return_inverse=True)
-        sums = np.bincount(row, times[there], len(keys))
-        return cls._made_of(
-            who.names, who.people, (keys // width).astype(np.int32), (keys % width).astype(np.int32), sums
-        )
-
-    def of_places(self, kept: np.ndarray, place: np.ndarray) -> "ChosenPlaces | None":
-        """Some of the answers, which have new places; None if nobody gave any of them."""
-        rows = kept[self.place]
-        arrays = self.respondent[rows], place[self.place[rows]].astype(np.int32), self.times[rows]
-        return self._made_of(self.respondents, self.people, *arrays) if rows.any() else None
-
-    def of_respondents(self, members: np.ndarray) -> "ChosenPlaces":
-        """The answers of some people, by their places among all."""
-        rows = np.isin(self.respondent, members)
-        respondent = np.searchsorted(members, self.respondent[rows]).astype(np.int32)
-        people = None if self.people is None else self.people.iloc[members]
-        names = tuple(self.respondents[k] for k in members)
-        return self._made_of(names, people, respondent, self.place[rows], self.times[rows])
+        return cls._summed(who.of_rows(there), place[there], times[there])
 
 
-class JudgedValues(Frozen):
+class JudgedValues(KnownAnswers):
     """Which number each person gave for each pair of objects, by person and by pair.
 
     Attributes
@@ -222,17 +216,8 @@ class JudgedValues(Frozen):
 
     _FIELDS = ("respondents", "respondent", "pair", "values", "people")
 
-    respondents: tuple[str, ...]
-    respondent: np.ndarray
     pair: np.ndarray
     values: np.ndarray
-    people: "pd.DataFrame | None" = None
-
-    def __str__(self) -> str:
-        return plural(len(self.respondents), "respondent")
-
-    def _details(self) -> Facts:
-        return (("respondents", self.respondents), *column_facts(self.people))
 
     def _freeze(self, *values: Any) -> "JudgedValues":
         super()._freeze(*values)
@@ -247,12 +232,6 @@ class JudgedValues(Frozen):
         return cls._made_of(
             respondents, respondent.astype(np.int32), pair.astype(np.int32), table[respondent, pair], None
         )
-
-    def of_pairs(self, kept: np.ndarray, place: np.ndarray) -> "JudgedValues | None":
-        """Those of some pairs, which have new places; None if nobody judged any of them."""
-        rows = kept[self.pair]
-        arrays = self.respondent[rows], place[self.pair[rows]].astype(np.int32), self.values[rows]
-        return self._made_of(self.respondents, *arrays, self.people) if rows.any() else None
 
 
 OUTCOMES = 3  # of a comparison

@@ -12,6 +12,9 @@ CLASSES = "covariates and classes"
 EXPERIMENTS = "choice experiments"
 OWN = "your own data"  # of a likelihood of the user
 
+# Populations: respondents alike, groups of them, respondents with individual weights, latent classes.
+ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
+
 # of experiments: the attribute by which products differ from the no-choice option, and its levels
 INSIDE, INSIDE_LEVELS = "inside", ("none", "inside")
 
@@ -31,8 +34,8 @@ SPECS: tuple[DataSpec, ...] = (
         example="EliminationByAspects()",
         compared="BTL=unique,inferred aspects=ibp",
         compared_by_group="common,free,similar",
-        groups="choices from sets by group",
-        kinds="choices from sets with latent classes",
+        by_group=True,
+        has_classes=True,
     ),
     DataSpec(
         EXPERIMENTS,
@@ -55,8 +58,8 @@ SPECS: tuple[DataSpec, ...] = (
         example="EliminationByAspects()",
         compared="BTL=unique,inferred aspects=ibp",
         compared_by_group="common,free,similar",
-        groups="paired comparisons by group",
-        kinds="paired comparisons with latent classes",
+        by_group=True,
+        has_classes=True,
         by_people=True,
     ),
     DataSpec(
@@ -68,7 +71,7 @@ SPECS: tuple[DataSpec, ...] = (
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="free,similar",
-        groups="similarities by group",
+        by_group=True,
     ),
     DataSpec(
         TRIPLETS,
@@ -78,7 +81,7 @@ SPECS: tuple[DataSpec, ...] = (
         example="AdditiveClustering()",
         compared="ibp",
         compared_by_group="common,free,similar",
-        groups="triplets by group",
+        by_group=True,
     ),
     DataSpec(
         CLASSES,
@@ -93,16 +96,8 @@ SPECS: tuple[DataSpec, ...] = (
 )
 
 # of several groups of people
-GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.groups} | {BEST_WORST: "best-worst choices by group"}
+GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.by_group}
 OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}
-PAIR_GROUPS, CHOICE_GROUPS, SIMILARITY_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[SIMILARITIES]
-TRIPLET_GROUPS = GROUPED[TRIPLETS]
-
-# of people whose kinds are not known
-BY_KINDS = {spec.kind: spec.kinds for spec in SPECS if spec.kinds}
-BY_KINDS |= {BEST_WORST: "best-worst choices with latent classes"}
-OF_KINDS = {name: kind for kind, name in BY_KINDS.items()}
-PAIR_KINDS, CHOICE_KINDS, BEST_WORST_KINDS = BY_KINDS[PAIRS], BY_KINDS[CHOICES], BY_KINDS[BEST_WORST]
 
 
 def spec_of_kind(kind: str) -> DataSpec:

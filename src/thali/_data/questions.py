@@ -145,12 +145,12 @@ class Questions:
 
     def drawn(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw counts for probabilities (answers,), with as many answers to each question."""
-        if (self.totals != np.floor(self.totals)).any():
+        totals = self.totals
+        if (totals != np.floor(totals)).any():
             raise DataError(
                 "Simulation requires integer numbers of choices, but these are weighted; give unweighted counts."
             )
-        times = self.totals.astype(np.int64)[:, None]
-        return draw_answers(rng, times, p[None], self.start)[:, 0].astype(float)
+        return draw_answers(rng, totals.astype(np.int64)[:, None], p[None], self.start)[:, 0].astype(float)
 
 
 def draw_answers(rng: np.random.Generator, times: np.ndarray, p: np.ndarray, start: np.ndarray) -> np.ndarray:

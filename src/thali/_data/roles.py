@@ -265,7 +265,7 @@ CHOSEN_OF_TWO = Role(
 REJECTED = Role("rejected", "the rejected option", LABEL, "rejected")  # by its partner, see CHOSEN_REJECTED
 LOSSES = Role(
     "losses",
-    "how often the other option was chosen",
+    "the number of times the other option was chosen",
     COUNT_OF_ROWS,
     "loss losses lose loses lost defeats",
     "niederlage niederlagen",

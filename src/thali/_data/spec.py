@@ -26,10 +26,10 @@ class DataSpec:
         The models that `thali compare` compares unless others are named, and those of several groups of people.
     compared_by_group : str
         The same of several groups of people.
-    groups : str
-        The kind of such data of several groups of people; "": they are not modelled.
-    kinds : str
-        The kind of such data of people whose kinds are not known; "": they are not modelled.
+    by_group : bool
+        Whether such data of several groups of respondents are modelled.
+    has_classes : bool
+        Whether latent classes of respondents are modelled.
     by_name : str
         The role of the column without whose name no table holds such data; "": they are recognised.
     is_described : bool
@@ -46,11 +46,16 @@ class DataSpec:
     example: str = ""
     compared: str = ""
     compared_by_group: str = ""
-    groups: str = ""
-    kinds: str = ""
+    by_group: bool = False
+    has_classes: bool = False
     by_name: str = ""
     is_described: bool = False
     by_people: bool = False
+
+    @property
+    def groups(self) -> str:
+        """The kind of such data of several groups of respondents, as users read it."""
+        return f"{self.kind} by group"
 
     @property
     def is_recognised(self) -> bool:

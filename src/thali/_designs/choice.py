@@ -441,8 +441,8 @@ def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none:
         fewest = -(-wanted // (alternatives - 1 + has_none))
         raise ArgumentError(
             Argument("tasks"),
-            f": {plural(tasks, 'task')} can identify at most {plural(contrasts, 'number')}, but there are"
-            f" {plural(wanted, 'coefficient')}; use at least {fewest} tasks, or more ",
+            f": {plural(tasks, 'task')} can identify at most {plural(contrasts, 'coefficient')}, but there"
+            f" are {wanted:,}; use at least {fewest} tasks, or more ",
             Argument("versions"),
             ".",
         )

@@ -429,7 +429,7 @@ def leaving(attributes: Attributes, directed: bool) -> tuple[Any, ...]:
     """Which arguments leave so little, as the beginning of an error."""
     if not directed:
         return (Argument("prohibited"), " leaves")
-    prohibited = (" and what is ", Argument("prohibited")) if attributes.rules else ()
+    prohibited = (" and ", Argument("prohibited")) if attributes.rules else ()
     return (Argument("directions"), *prohibited, " leave")
 
 

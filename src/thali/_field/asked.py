@@ -247,7 +247,7 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
     columns = shown_columns(frame)
     if kind is None and len(columns) > 2:
         raise ArgumentError(
-            f"The design has sets of {len(columns)}; give the question with ",
+            f"The design has sets of {len(columns)}; choose the question with ",
             Argument("kind"),
             f" ({BEST}, {BEST_WORST}, {RANKING} or {ODD}).",
         )

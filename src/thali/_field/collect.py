@@ -229,7 +229,7 @@ def _fault(row: Row) -> str:
     if row[STUDY] == STUDY:
         return "column names"  # of answers that were appended to others
     if not row[PERSON] or not _number(row):
-        return f"without a {TRIAL if row[PERSON] else PERSON}"
+        return f"{TRIAL if row[PERSON] else PERSON} is missing"
     if row[PART] not in (MAIN, PRACTICE, CATCH):
         return f"{PART} is not {MAIN}, {PRACTICE} or {CATCH}"
     return "" if re.fullmatch(r"[0-9]{1,6}(\.0*)?", row[PLANNED]) else f"{PLANNED} is not a number of trials"

@@ -116,7 +116,7 @@ def exported(
 ) -> Exported:
     """The files of a study for a tool, and a sentence about them."""
     if to not in TOOLS:
-        raise ArgumentError(Argument("to"), f" must be one of {', '.join(TOOLS)}; got {to!r}.")
+        raise ArgumentError(Argument("to"), f" must be {' or '.join(TOOLS)}; got {to!r}.")
     planned = planned_of(design, kind, title, words, study, random_seed)
     if to == "psychopy":
         _refuse(planned)

@@ -223,7 +223,9 @@ def _one_of(name: str, value: Any, choices: tuple[str, ...]) -> str:
 
 def _table(name: str, value: Any) -> Mapping[str, Any]:
     if not isinstance(value, Mapping):
-        raise DataError(f"{name!r} must be a table, [{name}] with one line per name; got {value!r}.")
+        raise DataError(
+            f"{name!r} must be a table, that is, a line [{name}] followed by one line per name; got {value!r}."
+        )
     return value
 
 
@@ -250,7 +252,7 @@ def post_address(value: Any) -> str:
         raise DataError(f"{expected}; got {text!r}.") from None
     is_here = parts.hostname in _HERE
     if parts.scheme == "http" and parts.hostname and not is_here:
-        raise DataError(f"{expected}, because http sends answers unencrypted; got {text!r}.")
+        raise DataError(f"{expected}; got {text!r}, but http sends answers unencrypted.")
     safe = re.fullmatch(r"[!$&'()*+./0-9:=?@A-Z_a-z~%,-]+", text) and not set(text) & set("',")
     if parts.scheme not in ("https", "http") or not parts.hostname or not safe or parts.username or parts.fragment:
         raise DataError(f"{expected}; got {text!r}.")

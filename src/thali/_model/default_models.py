@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import CHOICE_GROUPS, CHOICES, CLASSES, EXPERIMENTS, OF_GROUPS, PAIRS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPED, OF_GROUPS, PAIRS
 from thali._people.populations import parse_people
 from thali.errors import DataError
 
@@ -71,7 +71,7 @@ class Offer(NamedTuple):
         return known.difference(WITHOUT.get(self.name, ())).issuperset(words)
 
 
-# By kind of data, the most frequent question first; of several usual models the first counts.
+# By kind of data with several models, the most frequent question first; of several usual models the first counts.
 OFFERS = (
     Offer(EXPERIMENTS, "hierarchical-logit", _has_many_tasks),
     Offer(EXPERIMENTS, "multinomial-logit", _always),
@@ -81,8 +81,6 @@ OFFERS = (
     Offer(CHOICES, "elimination-by-aspects", _always, _has_small_sets),
     Offer(PAIRS, WORTHS, _has_many_options),
     Offer(PAIRS, "elimination-by-aspects", _always),
-    Offer(SIMILARITIES, "additive-clustering", _always),
-    Offer(TRIPLETS, "additive-clustering", _always),
     Offer(CLASSES, "plackett-luce", _always),
     Offer(CLASSES, "sparse-logit"),
 )
@@ -109,7 +107,7 @@ def median_tasks(data: Any) -> Any:
 
 
 def offers_of(kind: str) -> list[Offer]:
-    """Return the models of a kind of data, the most frequent question first; of a new kind all that have options."""
+    """Return the models of a kind of data, the most frequent question first; of other kinds all that have options."""
     kind = OF_GROUPS.get(kind, kind)
     offers = [offer for offer in OFFERS if offer.kind == kind]
     return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
@@ -118,7 +116,7 @@ def offers_of(kind: str) -> list[Offer]:
 def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     """Return the model of these data that has these options of the command line, the usual one if that does."""
     words = {*words}
-    if data.kind == CHOICE_GROUPS:
+    if data.kind == GROUPED[CHOICES]:
         data = data.pooled()
     offers = offers_of(data.kind)
     # the first of those that fit equally well

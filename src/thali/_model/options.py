@@ -109,8 +109,8 @@ LEAF_LENGTH = Option(
 )
 GROUP = Option(
     "group",
-    "Column that contains the group of each respondent, or the respondent. All groups share the same aspects or"
-    " features, with different weights.",
+    "Column that contains the group of each respondent, or the respondent column (one group per respondent). All groups"
+    " share the same aspects or features, with different weights.",
     to=DATA,
     default="none",
     metavar="COLUMN",
@@ -260,8 +260,8 @@ ALTERNATIVE = _column(roles.ALTERNATIVE)
 CHOSEN = _column(roles.CHOSEN)
 FIRST = _column(roles.FIRST)
 SECOND = _column(roles.SECOND)
-REJECTED = _column(roles.REJECTED, beside=" (with --chosen)")
-LOSSES = _column(roles.LOSSES, beside=" (with --count)")
+REJECTED = _column(roles.REJECTED, beside=" (requires --chosen)")
+LOSSES = _column(roles.LOSSES, beside=" (requires --count)")
 COUNT = _column(roles.COUNT)
 HOME = _column(roles.HOME)
 AWAY = _column(roles.AWAY)
@@ -275,7 +275,7 @@ CODING = Option(
     default="recognised",
     metavar="VALUE=first|second|tie|missing",
 )
-OPTION = _column(roles.OPTION, "rankings", " (with --rank)")
+OPTION = _column(roles.OPTION, "rankings", " (requires --rank)")
 RANK = _column(roles.RANK, "rankings")
 UNRANKED = Option(
     "unranked",
@@ -328,7 +328,7 @@ OF_TABLES = (
 OF_TRIPLETS = (
     Option(
         "objects",
-        "Columns with the objects of a triplet (with --odd).",
+        "Columns with the objects of a triplet (requires --odd).",
         NAMES,
         DATA,
         default="recognised",
@@ -339,6 +339,7 @@ OF_TRIPLETS = (
     _column(roles.NEARER, "triplets"),
     _column(roles.FARTHER, "triplets"),
 )
+OF_OBJECTS = (*OF_TRIPLETS, DISSIMILARITIES)
 TIES = Option(
     "ties",
     "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for each option; drop:"
@@ -462,7 +463,7 @@ SPACE = Option(
 )
 CI = Option(
     "ci",
-    "Probability that a credible interval covers, such as 0.89.",
+    "Probability of the printed intervals, such as 0.89.",
     float,
     REPORT,
     default="0.89",
@@ -516,7 +517,7 @@ MARKET_RULES = (
         float,
         REPORT,
         default="1",
-        check=partial(positive, meaning="the factor of all utilities"),
+        check=partial(positive, meaning="the factor that multiplies all utilities"),
     ),
     Option(
         "actual",

@@ -72,7 +72,7 @@ def drawn_of(
 
     data, estimates = as_likelihood(data), method == "maximum-likelihood"
     if estimates:
-        keeps = "set ", Setting("method", "laplace"), ", whose prior keeps it finite."
+        keeps = "set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."
         check_finite(data.labels, *_beaten(data), keeps)
     pose = posed(data, asked, lapse, not estimates)
     check_anchor(pose, scale, data.labels)

@@ -27,7 +27,7 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str) -> None:
     if len(columns) != 1:
         got = "none" if not columns else " and ".join(map(repr, columns))
         raise ArgumentError(
-            Argument("pool"), " requires subsets defined by one column, ", Argument("by"), f"; got {got}."
+            Argument("pool"), " requires subsets defined by a single column, given by ", Argument("by"), f"; got {got}."
         )
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")

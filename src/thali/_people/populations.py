@@ -213,9 +213,9 @@ def refuse_one_group(people: Any) -> None:
     if isinstance(people, Groups):
         raise DataError(
             Setting("people", people),
-            " requires a mapping from group names to data; ",
+            " requires data divided into groups; ",
             InPython(
-                "fit one, such as data.by_group(column).",
+                "fit a mapping from group names to data, such as data.by_group(column).",
                 Message("name the column of groups with ", Argument("group"), "."),
             ),
         )
@@ -225,7 +225,7 @@ def unknown_respondents(people: Any) -> DataError:
     """The error for data that do not contain who answered, where `people` needs that."""
     return DataError(
         Setting("people", people),
-        " needs to know which respondent gave each answer, but these data do not say; read the data again and name the"
+        " requires the respondent of each answer, which these data do not contain; read the data again and name the"
         " column of respondents",
         InPython("", Message(", ", Argument("respondent"))),
         ".",

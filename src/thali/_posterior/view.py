@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._data.kinds import BEST_WORST, CHOICES, OF_GROUPS, OF_KINDS, OWN, PAIRS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import BEST_WORST, CHOICES, GROUPS, ONE, OWN, PAIRS, PEOPLE, SIMILARITIES, TRIPLETS
 
 from .dependence import Dependence, dependence_in
 from .store import tree_of
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 LATENT = "latent_features"  # the group of what depends on the order of features or classes, or is padded
 _LATENT_DIMENSIONS = {"feature", "owner", "kind_number"}
 MEMBERS = "kind"  # its variable with the class of each respondent
-# Populations: people alike, groups of them, people with weights of their own, kinds that are not known.
-ONE, GROUPS, PEOPLE, KINDS = "one", "groups", "people", "kinds"
+# In `constant_data`: GROUPS, also where each is a person, or KINDS; absent for respondents alike.
+POPULATION = "population"
 COVARIATE = "covariate_name"  # the dimension of covariates of comparisons and of options
 
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
@@ -100,7 +100,6 @@ FACTS = {
     TRIPLETS: DataFacts(of_several=True, says_silent=False, counts=("that affect the answers", "all")),
     OWN: DataFacts(),
 }
-KNOWN = frozenset({*FACTS, *OF_GROUPS, *OF_KINDS})  # kinds of data that a posterior may be of
 
 
 class Posterior(PosteriorTree):
@@ -138,7 +137,7 @@ class Posterior(PosteriorTree):
         drawn = _rows_of(drawn.drop_vars(names.values()), g).rename(names)
         parts = [part for part in ("log_likelihood", "observed_data", "constant_data") if part in self.tree.children]
         data = {part: _rows_of(self.tree[part].dataset, g) for part in parts}
-        data["constant_data"] = data["constant_data"].assign(kind=OF_GROUPS[self.data_kind])
+        data["constant_data"] = data["constant_data"].drop_vars(POPULATION)
         return self.of(parted(drawn) | data | {"sample_stats": self.stats}, self.attributes)
 
     def of_common(self) -> Self:
@@ -152,32 +151,25 @@ class Posterior(PosteriorTree):
 
     @cached_property
     def data_kind(self) -> str:
-        """The kind of data that the model was fitted to, of `thali._data.kinds`."""
+        """The kind of data, of each group or of all respondents together: one of `thali._data.kinds`."""
         return str(self.fixed["kind"].item())
 
     @property
-    def kind_of_one(self) -> str:
-        """The kind of the data of one group, or of all people together where their classes are not known."""
-        return OF_GROUPS.get(self.data_kind) or OF_KINDS.get(self.data_kind, self.data_kind)
-
-    @property
     def facts(self) -> DataFacts:
-        """What goes with the kind of data of one group."""
-        return FACTS[self.kind_of_one]
+        """What goes with the kind of data."""
+        return FACTS[self.data_kind]
 
     @property
     def population(self) -> str:
         """ONE, GROUPS, PEOPLE or KINDS."""
         if self.has_individuals:
             return PEOPLE
-        if self.data_kind in OF_GROUPS:
-            return GROUPS
-        return KINDS if self.data_kind in OF_KINDS else ONE
+        return str(self.fixed[POPULATION].item()) if POPULATION in self.fixed else ONE
 
     @cached_property
     def groups(self) -> tuple[str, ...]:
         """The names of the groups of people, or of the people; () of one group, or of kinds that are not known."""
-        return tuple(map(str, self.draws["group"].values)) if self.data_kind in OF_GROUPS else ()
+        return tuple(map(str, self.draws["group"].values)) if self.population in (GROUPS, PEOPLE) else ()
 
     @property
     def has_individuals(self) -> bool:
@@ -358,7 +350,7 @@ class Posterior(PosteriorTree):
     @property
     def shows_single(self) -> bool:
         """Whether such features are shown: those of options that have a weight of their own besides are not."""
-        if self.kind_of_one == SIMILARITIES:
+        if self.data_kind == SIMILARITIES:
             return False
         return bool(self.fixed.get("sees_single", not self.has_unique))
 
@@ -372,7 +364,7 @@ class Posterior(PosteriorTree):
         single, common = sizes == 1, sizes == self.n_options
         if self.facts.of_choices:
             return common | (single & self.has_unique)
-        if self.kind_of_one == TRIPLETS:
+        if self.data_kind == TRIPLETS:
             return single | (common & (not self.has_constant))
         return np.zeros(len(sizes), bool)
 

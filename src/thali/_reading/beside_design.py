@@ -359,7 +359,7 @@ def _place(
         )
     if own is None:
         of_which = f" of {design.by} {version!r}" if version else ""
-        raise DataError(f"The design has no task {task!r}{of_which}, found {where}.")
+        raise DataError(f"Task {task!r}{of_which} {where} is not in the design.")
     labels = design.labels(own)
     if picked in labels:
         return own, labels.index(picked)

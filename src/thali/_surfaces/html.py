@@ -52,7 +52,7 @@ class Section(NamedTuple):
     pictures: tuple[Picture, ...] = ()
     tables: tuple[PageTable, ...] = ()
     simulator: Any = None  # the market of a finding's `widget`
-    facts: tuple[tuple[str, str], ...] = ()  # names and values
+    facts: Facts = ()  # names and values
     code: str = ""
     entries: tuple[str, ...] = ()  # a list, such as of references
 

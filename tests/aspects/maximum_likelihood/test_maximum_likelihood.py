@@ -439,7 +439,7 @@ def test_larger_sets_are_predicted():
         == fitted.predict_proba(pair)[0]
     )
     triple = th.Choices(pd.DataFrame({"task": [1, 1, 1], "alt": ["a", "b", "c"], "choice": [1, 0, 0]}))
-    with refused(DataError, "'a'", "'b'", "'c'", "One of 3"):
+    with refused(DataError, "'a'", "'b'", "'c'", "choices from 3"):
         maximised({"a": ["x"], "b": ["x"], "c": []}, triple)
 
 

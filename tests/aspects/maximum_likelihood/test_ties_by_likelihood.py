@@ -41,6 +41,7 @@ def test_unique_aspects_agree_with_davidson():
     assert "nu" in str(model) and model.summary().attrs["tie"] == model.tie_
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("lapse", [0.0, 0.05])
 def test_given_aspects_against_a_search(lapse):

@@ -189,8 +189,8 @@ def test_mistakes():
     for k, kind, said in [
         (1, ArgumentError, "`k` must be an integer >= 2; got 1."),
         ("two", ArgumentError, "`k` must be an integer >= 2; got 'two'."),
-        ([], ArgumentError, "`k` must be an integer >= 2, or several; got none."),
-        (61, DataError, "61 segments for only 60 respondents; reduce `k`."),
+        ([], ArgumentError, "`k` must be one or more integers >= 2; got no number."),
+        (61, DataError, "61 segments are too many for 60 respondents; reduce `k`."),
         (
             5,
             DataError,

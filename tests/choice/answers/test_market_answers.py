@@ -401,6 +401,7 @@ def test_products_that_all_lack_something_are_put_together_of_levels_that_there_
     assert of_draws(draws, the_design).attribute_importance()["range_share"].tolist() == [0.5, 0.5]
 
 
+@pytest.mark.long
 def test_answers_come_from_files(multinomial, hierarchical, tmp_path):
     for model in (multinomial, hierarchical, fitted(experiment(), draws=3, alpha=2.0)):
         model.save(tmp_path / "model.nc")

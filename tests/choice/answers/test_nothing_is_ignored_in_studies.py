@@ -150,6 +150,7 @@ def test_every_answer_and_each_of_its_arguments_stands_in_the_tables():
         assert known <= {*ARGUMENTS, *NO_DATA, "products"}, name
 
 
+@pytest.mark.first(17)
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", CALLS)
@@ -178,6 +179,7 @@ def test_weights_count_in_the_spread_of_people(fitted):
     assert (ends(np.ones(12)) == ends(None)).all()
 
 
+@pytest.mark.first(9)
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("name", OF_MARKETS)
@@ -188,7 +190,7 @@ def test_what_a_table_of_products_says_is_used_refused_or_warned_of(fitted, mode
     for said, products in TABLES.items():
         assert answer(CALLS[name], fitted[model], products) != before, said
     for said, products in IDLE.items():
-        with warned(DataWarning, "are ignored"):
+        with warned(DataWarning, "were ignored"):
             assert CALLS[name](fitted[model], products).to_string() == before, said
 
 
@@ -217,6 +219,7 @@ TASKS = {
 INDEPENDENT = {("multinomial", "who answered")}  # of which all tasks are independent, as its reference says
 
 
+@pytest.mark.first(1)
 @pytest.mark.usefixtures("uncompiled")
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize("model", MODELS)

@@ -72,7 +72,7 @@ def test_a_number_is_paid_for_by_the_unit(data):
 def test_between_tested_prices_utility_is_interpolated(data):
     model = th.MultinomialLogit().fit(data)
     utility = np.array([0.0, *model.coef_.filter(like="price")])
-    with warned(EstimateWarning, "tested prices, 20"):
+    with warned(EstimateWarning, "tested prices (20)"):
         table = model.willingness_to_pay("price")
     for row, gain in [
         (("zoom", "yes", "no"), model.coef_["zoom[yes]"]),
@@ -174,7 +174,7 @@ SENTENCES = [
     (0.0, (), r"The effect of 'price' is not clearly different from 0 \(z = -?\d\.\d\), so amounts have no"),
     (0.3, "price", r"Demand rises with 'price' \(z = {z:.1f}\), so amounts of money are meaningless; "),
     (-0.07, "price", r"The amount for 'zoom yes over no' exceeds every difference between tested prices \(20\), "),
-    (-0.07, (), r"Amounts equal to the range of tested prices, 20, are lower bounds\."),
+    (-0.07, (), r"Amounts of 20, the range of tested prices, are lower bounds: the true amounts may be larger\."),
 ]
 
 
@@ -223,7 +223,7 @@ def test_of_product_classes():
 
 
 def test_monotone_classes_pay_for_what_is_better():
-    with warned(EstimateWarning, "150, are lower bounds"):
+    with warned(EstimateWarning, "Amounts of 150"):
         table = fitted(experiment(people=12, none=True), draws=20, alpha=5.0).willingness_to_pay("price")
     assert set(table["attribute"]) == {"brand", "zoom", "battery"}
     assert (table.loc[table["attribute"] != "brand", "wtp"] >= 0).all()

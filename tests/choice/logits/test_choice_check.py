@@ -31,6 +31,7 @@ def slow(data, chosen):
     return shares | of_people | places
 
 
+@pytest.mark.first(1)
 @pytest.mark.parametrize("none", [False, True])
 def test_every_number_is_that_of_the_slow_copy(none):
     """Observed ones exactly; predicted ones are the means of probabilities, up to five errors of 100 draws."""

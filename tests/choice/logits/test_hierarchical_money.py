@@ -134,6 +134,7 @@ def test_units_of_money_multiply_the_amounts(study):
     assert ratio.to_numpy() == pytest.approx([1, 100, 100], rel=1e-6)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_predictions_and_files(study, tmp_path):
     model, data, _ = study

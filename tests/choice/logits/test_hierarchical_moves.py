@@ -234,6 +234,7 @@ def test_the_mean_is_drawn_from_its_conditional(small):
         assert drop == pytest.approx(0.5 * change @ precision @ change, rel=1e-9)
 
 
+@pytest.mark.long
 def test_the_covariance_is_drawn_from_its_conditional(small):
     """An inverse Wishart: the naive joint density names its scale, scipy the mean and variance of each entry."""
     problem, state, space, joint = small

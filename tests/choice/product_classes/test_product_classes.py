@@ -23,7 +23,7 @@ BAD_ARGUMENTS = [
     ({"lapse": -0.1}, r"must be in \[0, 1\)"),
     ({"lapse": "0.1"}, r"must be in \[0, 1\)"),
     ({"lapse": float("nan")}, r"must be in \[0, 1\)"),
-    ({"method": "gibbs"}, "`method` must be one of 'mcmc', 'smc'"),
+    ({"method": "gibbs"}, "`method` must be 'mcmc' or 'smc'"),
     ({"chains": 0}, "`chains` must be an integer >= 1; got 0"),
     ({"draws": 0}, "`draws` must be an integer >= 1; got 0"),
     ({"tune": -1}, "`tune` must be an integer >= 0; got -1"),

@@ -83,6 +83,7 @@ def test_raw_covariates_of_any_scale_give_numbers(which, factor, transform):
     check_finite(model, X * factor, EXTREME)
 
 
+@pytest.mark.first(14)
 @pytest.mark.parametrize("factor", FACTORS)
 @pytest.mark.parametrize("which", METHODS)
 def test_non_negative_covariates_of_any_scale_give_numbers(which, factor):

@@ -251,6 +251,7 @@ def some_shapes(a):
     return a * (1 + rng.standard_exponential((3, 3))), 1 + rng.standard_exponential(3)
 
 
+@pytest.mark.first(4)
 @pytest.mark.parametrize("logs", [NEAR, FAR], ids=["near", "far"])
 @pytest.mark.parametrize("a", [0.004, 0.02, 0.5, 30.0])
 def test_integral_against_monte_carlo(a, logs):
@@ -269,6 +270,7 @@ def test_integral_of_rows_far_from_what_was_seen():
     assert expected_probabilities(np.exp(FAR[:1]), FEW, rates) == pytest.approx(found[:1], abs=1e-13)
 
 
+@pytest.mark.first(5)
 @pytest.mark.parametrize("logs", [NEAR, FAR], ids=["near", "far"])
 @pytest.mark.parametrize("a", [1e-6, 1e-3, 0.3, 30.0, 1e6])
 def test_integral_is_one_before_it_is_divided(a, logs):

@@ -49,6 +49,7 @@ def same(one, other, X_dense=X):
     assert np.allclose(one.predict_proba(X_dense), expected, atol=1e-8)
 
 
+@pytest.mark.first(2)
 @pytest.mark.fit
 @pytest.mark.parametrize("method", ["laplace", "variational"])
 @pytest.mark.parametrize("more", [{}, {"standardize": False, "fit_intercept": False, "class_weight": "balanced"}])

@@ -56,6 +56,7 @@ def test_no_file_of_the_folder_is_run_by_a_child(tmp_path, among_planted_files):
     assert "was run" not in study.log(READ)
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is limited on Linux alone")
 def test_a_table_that_needs_too_much_memory_is_refused(tmp_path):
     study = Studies(tmp_path).new("large.csv", file="data.csv")
@@ -181,8 +182,13 @@ def stopped_after(folder, seconds):
 def test_a_stop_before_the_first_draw_is_a_stop(tmp_path, monkeypatch, index, is_reported):
     """Of a job that holds tuning alone there is nothing to report, and the fit was stopped, not refused."""
     reported = []
+
+    def fit(model, data, **run):
+        reported.append(run)
+        raise KeyboardInterrupt
+
     app_runs.claim_index(monkeypatch, index)
-    app_runs.fit_by(monkeypatch, lambda *given: reported.append(given))
+    app_runs.fit_by(monkeypatch, fit)
     monkeypatch.chdir(tmp_path)
     study = Studies(tmp_path).new("x", dataset="celebrities")
     study.write(FIT, ASKED)

@@ -38,6 +38,7 @@ def study(tmp_path):
     return Studies(tmp_path).new("data", dataset="celebrities")
 
 
+@pytest.mark.first(5)
 @pytest.mark.fit  # for its imports
 @pytest.mark.parametrize(
     ("table", "group"),

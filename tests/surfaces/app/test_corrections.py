@@ -97,18 +97,17 @@ def test_a_fit_that_is_stopped_after_its_draws_is_reported(client, children_here
     monkeypatch.chdir(study.path)
     asked: list[dict] = []
 
-    def run_fit(terminal, data, model, typed, *more):
-        asked.append(typed)
-        if len(asked) == 1:
-            raise KeyboardInterrupt
+    def fit(model, data, **run):
+        asked.append(run)
+        raise KeyboardInterrupt
 
-    app_runs.fit_by(monkeypatch, run_fit)
+    app_runs.fit_by(monkeypatch, fit)
     assert child.carried_out(FIT, child.fit, study, 1)["code"] == 130
     assert len(asked) == 1, "without a job there is nothing to report"
     asked.clear()
     app_runs.claim_index(monkeypatch, {"recorded": [3]})
     assert child.carried_out(FIT, child.fit, study, 1)["code"] == 130
-    assert [typed.get("max-time") for typed in asked] == [None, 1e-3]
+    assert [run.get("max_time") for run in asked] == [None, 1e-3]
 
 
 @pytest.mark.parametrize(

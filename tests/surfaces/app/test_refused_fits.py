@@ -14,7 +14,7 @@ import thali._surfaces.app.child as child
 import thali._surfaces.app.runs as runs
 from thali._inference import progress
 from thali._surfaces.app.studies import FIT
-from thali.errors import Setting
+from thali.errors import DataError, Setting
 
 pytestmark = pytest.mark.fit  # for their time
 PAIRS = b"winner,loser,times\ntea,milk,3\nmilk,tea,1\ntea,beer,2\nbeer,milk,2\nmilk,beer,1\nbeer,tea,1\n"
@@ -58,12 +58,10 @@ def test_a_folded_field_is_unfolded(client, children_here):
 
 
 def test_a_fit_that_is_refused_for_its_data_says_so_above_the_models(client, children_here, monkeypatch):
-    def run_fit(*asked):
-        from thali.errors import DataError
-
+    def fit(model, data, **run):
         raise DataError("There is not enough of it.")
 
-    app_runs.fit_by(monkeypatch, run_fit)
+    app_runs.fit_by(monkeypatch, fit)
     address = client.drop("drinks.csv", PAIRS)
     client.go(f"{address}/fit", **ML)
     page = client.page(address)
@@ -111,7 +109,7 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
         terminal.know(next(spec.options for spec in FITTED if spec.name == "elimination-by-aspects"))
         progress.says("This fit", Setting("method", "laplace"))(300.0)
         quicker = "“Method” = “approximate posterior, in seconds”"
-        sentence = f"This fit takes about 5 minutes. Faster: {quicker}."
+        sentence = f"This fit takes about 5 minutes. Faster options: {quicker}."
         assert hint() == sentence
 
     ended = child.carried_out(FIT, do, study, 1)
@@ -125,9 +123,9 @@ def test_a_long_run_says_how_long_it_takes_while_it_runs(client, study, monkeypa
 @pytest.mark.parametrize(
     ("end", "said"),
     [
-        ({"code": 0}, "The fit: finished."),
-        ({"code": 2, "message": "No."}, "The fit: not possible; see the page for the reason."),
-        ({"code": 1, "message": "No."}, "The fit: not possible; see the page for the reason."),
+        ({"code": 0}, "Fit: finished."),
+        ({"code": 2, "message": "No."}, "Fit: not possible; see the page for the reason."),
+        ({"code": 1, "message": "No."}, "Fit: not possible; see the page for the reason."),
     ],
 )
 def test_nothing_is_called_finished_that_was_not_possible(client, study, end, said):

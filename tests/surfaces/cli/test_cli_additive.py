@@ -246,7 +246,7 @@ def test_the_number_of_features_with_and_without_singles():
     posterior = model.posterior_["posterior"]
     text = reported(model)
     assert f"two or more objects: {number(float(posterior['n_shared_features'].mean()))} (89 %" in text
-    assert f"of a single object: {number(float(posterior['n_features'].mean()))} (89 %" in text
+    assert f"of only one object: {number(float(posterior['n_features'].mean()))} (89 %" in text
     assert re.search(r"^\d +0\.\d{3}$", text, re.MULTILINE)  # the probability of a number
     same = reported(made_up(4, draws=20, beside=0.0, common=()))
     says(same, "0 in")
@@ -290,7 +290,7 @@ def test_sigma_and_alpha_say_where_they_come_from(settings, sigma, alpha):
     assert re.search(f"^Standard deviation σ of a similarity: {sigma}", text, re.MULTILINE)
     assert re.search(f"^Concentration α: {alpha}", text, re.MULTILINE)
     assert re.search(
-        r"^Prior of each weight and the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M
+        r"^Prior on each weight and the constant: Gamma\(shape 1, rate [\d.]+\), with mean [\d.]+ ", text, re.M
     )
 
 
@@ -341,7 +341,7 @@ def test_the_advice_for_chains_apart_is_about_tempering():
     sentence = str(convergence)
     assert not convergence.agrees
     said(sentence, "shared_features", "0", "3")
-    said(sentence, "tempering=None")
+    said(sentence, "tempering='auto'")
     assert "unique" not in sentence
     convergence = apart((0.3,) * 9).convergence()
     sentence = str(convergence)
@@ -359,7 +359,7 @@ def test_the_advice_is_told_in_words_to_type(done, stand_in, folder):
 
     untempered, tempered = printed(()), printed((0.3,) * 9)
     says(untempered, "4 chains")
-    assert "(--tempering auto)" in untempered
+    assert "refit with --tempering auto" in untempered
     says(tempered, "--tempering", "20", "10 temperatures", "--draws", "10000")
     assert not re.search(r"(?<!-)(tempering|draws)=", untempered + tempered)
 

@@ -38,7 +38,7 @@ def test_a_long_table_of_choices_is_recognised_and_fitted(done, folder):
     assert "3 options" in result.err and "not read" not in result.err
     says(result.out, "0.01", "Lapse rate")
     assert "Rank of each option" in result.out and "set_probability[tea | " in result.out
-    assert re.search(r"\d of \d+ observed proportions outside the 89 % predictive interval", result.out)
+    assert re.search(r"\d of \d+ observed proportions fell outside the 89 % predictive interval", result.out)
     written = {path.name for path in (folder / "out").iterdir()}
     assert {"ranks.csv", "ranks.png", "check.csv", "check.png", "choice_probabilities.png", "posterior.nc"} <= written
     assert set(pd.read_csv(folder / "out" / "check.csv")) >= {"alternative", "offered", "observed", "missed"}

@@ -81,7 +81,7 @@ def test_with_a_above_one_all_weights_are_there(run):
 def test_draws_are_told_with_intervals_diagnostics_and_a_convergence(done):
     result = done("fit", "plants.csv", "--target", "kind", "--folds", 2, "--seed", 1, *SHORT, "--print", "all")
     assert re.search(r"^ *\d\.\d{3} +\d\.\d{3} to \d\.\d{3}  (fern|moss|reed) +\S+$", result.out, re.MULTILINE)
-    assert re.search(r"^Shape a .*89 % interval.*estimated with p\(a\) ∝ 1/a from 0\.001 to 100\.$", result.out, re.M)
+    assert re.search(r"^Shape a .*89 % interval.*p\(a\) ∝ 1/a on the range 0\.001 to 100\.$", result.out, re.M)
     assert re.search(r"^a +\d.*\d$", result.out, re.M) and re.search(r"^log_likelihood +-\d", result.out, re.M)
     assert "WARNING: The 2 chains" in result.out and "--draws" in result.out.splitlines()[-1]
 

@@ -74,7 +74,7 @@ def test_compare_prints_the_table_of_the_library(done):
         assert sentence in result.out
     for name, row in table.iterrows():
         assert any(line.split()[:2] == [name, f"{row['nll']:.3f}"] for line in result.out.splitlines())
-    assert "12 fits: each model without each of 3 parts" in result.err
+    assert "12 fits: each model is fitted without each of 3 parts" in result.err
     says(result.out, "WARNING: The chains disagree")
     assert "--draws" in result.out
     assert "ConvergenceWarning" not in result.err

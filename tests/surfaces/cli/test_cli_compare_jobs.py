@@ -41,7 +41,7 @@ def test_the_same_command_on_a_finished_job_prints_its_results(run, done, folder
         again = run(*words)
         assert again.code == 0 and again.out == first.out and contents(folder / "results") == written
     lines = run("status", "results").out.splitlines()
-    assert lines[:4] == ["comparison: finished", "6 of 6 fits (100 %)", "  unique: 3 of 3", "  2: 3 of 3"]
+    assert lines[:4] == ["comparison by prediction: finished", "6 of 6 fits (100 %)", "  unique: 3 of 3", "  2: 3 of 3"]
 
 
 def test_stopped_status_and_resume(run, folder, monkeypatch):
@@ -50,7 +50,7 @@ def test_stopped_status_and_resume(run, folder, monkeypatch):
         stop_after(4, patch)
         assert run(*COMPARE, "--out", "results").code == 130
     lines = run("status", "results").out.splitlines()
-    assert lines[:4] == ["comparison: stopped", "4 of 6 fits (67 %)", "  unique: 2 of 3", "  2: 2 of 3"]
+    assert lines[:4] == ["comparison by prediction: stopped", "4 of 6 fits (67 %)", "  unique: 2 of 3", "  2: 2 of 3"]
     said(lines[-1], "thali resume results")
     (folder / "elsewhere").mkdir()
     monkeypatch.chdir(folder / "elsewhere")
@@ -87,7 +87,7 @@ def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
             time.sleep(0.02)
         if process.poll() is None:
             os.killpg(process.pid, signal.SIGSTOP)  # so that it writes nothing while others look
-            assert run("status", "results").out.startswith("comparison: running")
+            assert run("status", "results").out.startswith("comparison by prediction: running")
             assert "is running in another" in refused(*words, "--out", "results")
             os.killpg(process.pid, signal.SIGKILL)
             kills += 1
@@ -95,7 +95,7 @@ def test_a_comparison_killed_twice_is_resumed(run, refused, folder):
     assert kills
     resumed = run("resume", "results")
     assert resumed.code == 0 and resumed.out == whole.out
-    assert run("status", "results").out.startswith("comparison: finished")
+    assert run("status", "results").out.startswith("comparison by prediction: finished")
 
 
 OTHERS = {

@@ -122,7 +122,7 @@ BAD = {
         ["plants.csv", "--target", "kind", "--lapse", "0.1"],
         "and choice experiments, but plants.csv contains covariates and classes",
     ),
-    "folds of pairs": (["tea.csv", "--folds", "4"], "number of pairs (3)"),
+    "folds of pairs": (["tea.csv", "--folds", "4"], "number of pairs; use at most 3"),
     "what is left out": (
         ["similar.csv", "--leave-out", "row"],
         "--leave-out must be pair for similarities; got 'row'.",

@@ -164,6 +164,7 @@ def test_a_market(done, folder):
     assert shares.sum() == pytest.approx(1) and (folder / "found" / "market_shares.png").stat().st_size > 5000
 
 
+@pytest.mark.long
 def test_files(done, fake, folder):
     result = done("fit", "camera.csv", "--none", "none", *LEVELS, *MONOTONE, "--out", "found")
     says(result.err, "wrote the posterior,")

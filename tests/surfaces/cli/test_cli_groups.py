@@ -40,7 +40,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")
     for sentence in (
         "Number of aspects",
-        "vary between groups by a relative standard deviation of",
+        "varies between groups with a relative standard deviation of",
         "choice_probability[m][tea, milk]",
     ):
         assert sentence in result.out
@@ -206,7 +206,7 @@ def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompil
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["people.csv", "--group", "sex", "--folds", 7], ("--folds", "pairs (6)")),
+        (["people.csv", "--group", "sex", "--folds", 7], ("--folds", "pairs; use at most 6")),
         (
             ["people.csv", "--group", "sex", "--leave-out", "task"],
             ("must be pair",),

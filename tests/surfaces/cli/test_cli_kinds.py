@@ -18,6 +18,7 @@ def tables(folder):
     table.drop(columns=["person", "sex"]).to_csv("nobody.csv", index=False)
 
 
+@pytest.mark.long
 @pytest.mark.fit
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     words = ("--people", "classes:2:similar", "--respondent", "person", *RUN)
@@ -26,7 +27,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         "Latent classes, largest first",
         "P(occupied)",
         "class_agreement",
-        "vary between classes by a relative standard deviation of",
+        "varies between classes with a relative standard deviation of",
     ):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
@@ -58,7 +59,7 @@ def others(folder):
             "sets.csv",
             ("--people", "classes:2:similar"),
             "ranks.csv",
-            "vary between classes by a relative standard deviation of",
+            "varies between classes with a relative standard deviation of",
         ),
     ],
 )
@@ -92,13 +93,13 @@ def test_models_of_people_are_compared_by_people_left_out(done, more, uncompiled
         ),
         (
             ["nobody.csv", "--people", "classes:2"],
-            ("--people", "classes:2 needs to know"),
+            ("--people", "classes:2 requires the respondent"),
         ),
         (
             ["people.csv", "--group", "sex", "--people", "classes:2"],
             ("2 groups", "--people"),
         ),
-        (["celebrities", "--people", "classes:2"], ("--people", "classes:2 needs to know")),
+        (["celebrities", "--people", "classes:2"], ("--people", "classes:2 requires the respondent")),
         (
             ["numbers", "--people", "classes:2"],
             ("--people", "got classes", "2"),

@@ -61,7 +61,7 @@ MISTAKES = [
     (["--classes", "0"], "--classes must be an integer >= 1; got 0"),
     (["--classes", "61"], "61 classes are too many for 60 respondents; reduce --classes"),
     (["--segments", "1"], "--segments must be an integer >= 2; got 1"),
-    (["--segments", "3-2"], "--segments must be an integer >= 2, or several; got none"),
+    (["--segments", "3-2"], "--segments must be one or more integers >= 2; got no number"),
     (["--segments", "2,61"], "61 segments are too many for 60 respondents; reduce --segments"),
     (["--choose", "aic"], "--choose must be bic or held-out; got 'aic'."),
 ]
@@ -144,7 +144,7 @@ DESIGNS = [
     ),
     (
         ["attributes.csv", "--tasks", 1, "--alternatives", 2],
-        "--tasks: 1 task can identify at most 1 number, but there are 3 coefficients; use at least 3 tasks, or "
+        "--tasks: 1 task can identify at most 1 coefficient, but there are 3; use at least 3 tasks, or "
         "more --versions.",
     ),
 ]

@@ -85,6 +85,7 @@ SAME = {
 }
 
 
+@pytest.mark.first(8)
 @pytest.mark.parametrize("typed", SAME)
 def test_the_command_line_gives_what_python_gives(done, typed):
     result = done("test", *typed.split(), "--print", "all")

@@ -204,7 +204,7 @@ def test_read_only_jobs_are_read(run, folder):
         return subprocess.run(command, preexec_fn=rights.given_up, capture_output=True, text=True, timeout=PATIENCE)
 
     try:
-        assert as_somebody("status", "results").stdout.startswith("comparison: finished\n")
+        assert as_somebody("status", "results").stdout.startswith("comparison by prediction: finished\n")
         refused = as_somebody("resume", "results")
         assert refused.returncode == 2 and "to write to the folder" in refused.stderr, refused.stderr
     finally:

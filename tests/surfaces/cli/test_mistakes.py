@@ -180,7 +180,7 @@ MISTAKES = [
         "shared aspects of sets by likelihood",
         f"sets.csv {LIKELIHOOD} --aspects rum.csv",
         lambda: by_likelihood(sets(), aspects={"tea": ["hot"], "milk": ["hot"], "rum": []}),
-        "choices of more than two options requires unique aspects only",
+        "choices from more than two options maximum likelihood requires unique aspects only",
     ),
     (
         "groups by likelihood",
@@ -325,7 +325,7 @@ MISTAKES = [
         "one column twice",
         f"{CLASSES} --respondent id --alternative id",
         lambda: classes(columns={"respondent": "id", "alternative": "id"}),
-        "is named twice among",
+        "is given for more than one of",
     ),
     (
         "levels of nothing",
@@ -398,7 +398,7 @@ PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(
 
 
 COMPARED = [
-    ("folds of pairs", "tea.csv --folds 4", "exceeds the number of pairs (3)"),
+    ("folds of pairs", "tea.csv --folds 4", "exceeds the number of pairs; use at most 3"),
     ("nobody", "tea.csv --leave-out respondent", "the table with its column of respondents, --respondent."),
     (
         "choices of pairs",

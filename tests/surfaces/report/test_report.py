@@ -433,7 +433,7 @@ def of_effects(table):
 
     class Told(th.ProductClasses):
         def level_effects(self, *given, **how):
-            return table.assign(se=0.01)
+            return table.assign(std_error=0.01)
 
     return str(holding(model=Told({"price": "decreasing"})).findings()["level_effects"].sentence)
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
-from thali._labels import plural
 from thali._model.common_findings import MISFIT
 from thali._posterior.interval import level_name, tails_of
 from thali.errors import ArgumentError
@@ -45,7 +44,7 @@ def _or_tied(row: Any, names: Mapping[str, str]) -> str:
     return (_two(" and ", " tied") if row.tied else _two(" over "))(row, names)
 
 
-_COMPARED, _OFFERED, _PROPORTION = "pairs were compared", "sets were offered", "observed proportion"
+_COMPARED, _OFFERED, _PROPORTION = "pairs were compared", "sets were offered", "observed proportions"
 CHECKED = {
     PAIR: CheckWords(
         ("a", "b"), _COMPARED, _PROPORTION, "pairs", "proportion choosing the first option", _two(" over ")
@@ -85,7 +84,7 @@ CHECKED = {
     SIMILARITY: CheckWords(
         ("object", "other"),
         _COMPARED,
-        "observed similarity",
+        "observed similarities",
         "pairs",
         "similarity",
         lambda row, names: f"{names[row.object]} and {names[row.other]}",
@@ -151,7 +150,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     by_chance = f"about {expected:,.0f}" if expected >= 0.95 else "fewer than 1"
     p_value, resolution = table.attrs["p_value"], 1 / table.attrs["draws"]
     found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
-    outside = f"{len(missed):,} of {_plural(len(table), of.seen)} outside their {level_name(table.attrs['interval'])}"
+    level = level_name(table.attrs["interval"])
+    outside = f"{len(missed):,} of {len(table):,} {of.seen} fell outside the {level}"
     sentence = f"{found} ({_p(p_value, resolution)}): {outside} predictive intervals ({by_chance} expected by chance)"
     if len(missed):
         names = {label: label for label in options_in(table)}
@@ -160,10 +160,6 @@ def check_sentence(table: "pandas.DataFrame") -> str:
         worst = "; ".join(f"{f'{row.group}: ' if whose else ''}{_named(row, of.sentence(row, names))}" for row in rows)
         sentence += f"{': ' if len(missed) <= MAX_NAMED else '; the worst: '}{worst}"
     return f"{sentence}."
-
-
-def _plural(number: int, seen: str) -> str:
-    return plural(number, seen) if number == 1 or not seen.endswith("y") else f"{number:,} {seen[:-1]}ies"
 
 
 def _named(row: Any, name: str) -> str:

@@ -1,22 +1,24 @@
 """Results of choices: of one population, of people with weights of their own, and of latent classes of people."""
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.best_worst import rule_of
-from thali._posterior.view import ONE, Posterior
+from thali._posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.covariates import cells_of
 from ..likelihoods.answer_draws import choice_answers, comparison_answers
 from . import quantities
-from .data_answers import DataAnswers, PersonResults
+from .data_answers import DataAnswers, GroupResults, PersonResults
 from .groups import group_features_table
 from .kinds_of_people import (
     aligned_members,
@@ -134,15 +136,25 @@ class LatentClassResults(DataAnswers):
         found = of_kinds(posterior)
         if posterior.n_options > quantities.MAX_OPTIONS:
             return found
-        return found | answers_of(posterior, ONE).new_person_quantities()
+        return found | self.alike.new_person_quantities()
+
+    @cached_property
+    def classes(self) -> Posterior:
+        """The posterior of the classes as that of groups, each with the data of its likely members."""
+        return as_groups(self.posterior)
+
+    @cached_property
+    def alike(self) -> Any:
+        """Results of the same data that ask nothing of classes."""
+        return answers_of(self.posterior, ONE)
 
     def data(self) -> Any:
-        return answers_of(self.posterior, ONE).data()
+        return self.alike.data()
 
     def respondents(self, data: Any, asked: Questions, draws: np.ndarray, ties: bool) -> list[AlikeRespondents]:
         """The members of each latent class, who change from draw to draw."""
         person, question, times = _answers_of_people(self.posterior, asked)
-        class_of, classes = aligned_members(self.posterior)[draws], as_groups(self.posterior)
+        class_of, classes = aligned_members(self.posterior)[draws], self.classes
 
         def times_of(number: int) -> Callable[[slice], np.ndarray]:
             def times_asked(some: slice) -> np.ndarray:
@@ -154,25 +166,26 @@ class LatentClassResults(DataAnswers):
 
             return times_asked
 
-        each = [answers_of(classes.of_group(name)).answer_probabilities(data, draws, ties) for name in classes.groups]
+        groups = GroupResults(classes)
+        each = [groups.of_group(name).answer_probabilities(data, draws, ties) for name in classes.groups]
         return [AlikeRespondents(probabilities, times_of(number)) for number, probabilities in enumerate(each)]
 
     def judged_besides(self) -> Quantities:
-        return answers_of(as_groups(self.posterior)).judged_besides()
+        return GroupResults(self.classes).judged_besides()
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
-        return predicted_of_new(self.posterior, sets, return_se, covariates)
+        return predicted_of_new(self.posterior, self.classes, sets, return_se, covariates)
 
     def outcomes(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
-        return outcomes_table_of_new(self.posterior, pairs, covariates)
+        return outcomes_table_of_new(self.posterior, self.classes, pairs, covariates)
 
     def log_predictive(self, choices: Any) -> "pandas.Series":
-        return log_predictive_of_kinds(self.posterior, choices)
+        return log_predictive_of_kinds(self.posterior, self.classes, choices)
 
     def features(
         self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
     ) -> "pandas.DataFrame":
-        return group_features_table(as_groups(self.posterior), min_probability, similar, ci)
+        return group_features_table(self.classes, min_probability, similar, ci)
 
 
 def _answers_of_people(posterior: Posterior, asked: Questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

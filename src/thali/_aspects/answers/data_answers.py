@@ -13,7 +13,7 @@ from thali._data.groups import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
-from thali._posterior.view import ONE, Posterior
+from thali._posterior.view import Posterior
 from thali.errors import Setting
 
 from . import quantities
@@ -151,13 +151,17 @@ class GroupResults(DataAnswers):
 
     _each_is = "group"
 
+    def of_group(self, name: str) -> DataAnswers:
+        """The results of one group."""
+        return answers_of(self.posterior.of_group(name))
+
     def _each(self) -> dict[str, DataAnswers]:
-        """The answers of every group, by its name."""
-        return {name: answers_of(self.posterior.of_group(name)) for name in self.posterior.groups}
+        """The results of every group, by its name."""
+        return {name: self.of_group(name) for name in self.posterior.groups}
 
     def _first(self) -> DataAnswers:
-        """The answers of the first group, which has the features of all."""
-        return answers_of(self.posterior.of_group(self.posterior.groups[0]))
+        """The results of the first group, which has the features of all."""
+        return self.of_group(self.posterior.groups[0])
 
     def quantities(self) -> Quantities:
         return quantities.of_groups(self.posterior, {name: one.quantities() for name, one in self._each().items()})
@@ -169,7 +173,7 @@ class GroupResults(DataAnswers):
         return self._first().judges(name)
 
     def remedies(self) -> Advice:
-        return answers_of(self.posterior, ONE).remedies()
+        return self._first().remedies()
 
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         tables = {name: one.check(random_seed, ci) for name, one in self._each().items()}
@@ -187,7 +191,7 @@ class GroupResults(DataAnswers):
 class PersonResults(GroupResults):
     """People of whom everybody has weights of their own about common ones: what is of a new person."""
 
-    _each_is = "person"
+    _each_is = "respondent"
 
     def quantities(self) -> Quantities:
         return quantities.of_everybody(self.posterior, self._first().quantities())

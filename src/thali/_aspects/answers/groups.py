@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.kinds import GROUPED
+from thali._data.kinds import GROUPS
 from thali._posterior.densities import MAX_POINTWISE, is_pointwise
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.store import origin
-from thali._posterior.view import FACTS, Posterior
+from thali._posterior.view import FACTS, POPULATION, Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of, flat
@@ -110,7 +110,8 @@ def group_posterior(
         found["log_likelihood"] = _joined(parts, "pointwise", groups, 2, sampled)
     found["observed_data"] = _joined(parts, "observed", groups, 0, {})
     constant = _joined(parts, "constants", groups, 0, {"option": labels, "group": list(groups.names)})
-    constant["kind"], constant["learned_alpha"] = GROUPED[parts[0].kind], bool(learned_alpha)
+    constant["kind"], constant["learned_alpha"] = parts[0].kind, bool(learned_alpha)
+    constant[POPULATION] = GROUPS
     constant["similar"] = bool(similar)
     found["constant_data"] = constant
     return Posterior.of(found, {**origin(), **attrs})

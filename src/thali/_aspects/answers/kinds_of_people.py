@@ -1,15 +1,12 @@
 """People of kinds that nobody knows: the kinds made comparable, and their tables, predictions and checks."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import GROUPED, PAIRS
-from thali._model.best_worst import rule_of
+from thali._data.kinds import GROUPS, PAIRS
 from thali._posterior.interval import tails_of
-from thali._posterior.summary import mean_errors
-from thali._posterior.view import COVARIATE, Posterior, parted
+from thali._posterior.view import COVARIATE, POPULATION, Posterior, parted
 
 from ..draws.columns import columns_of
 from ..draws.counts import outcomes
@@ -18,10 +15,8 @@ from ..draws.probabilities import probability_blocks
 from .class_order import agreement, together
 from .kinds_tree import shares_of_new
 from .predict import (
-    has_answers,
+    AskedSets,
     lift_for,
-    out_of_sets,
-    places_of,
     table_of_outcomes,
     tied_places,
 )
@@ -72,14 +67,14 @@ def as_groups(posterior: Posterior) -> Posterior:
 
 def _data_of_members(posterior: Posterior, kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
     """The answers of the people of each kind, one kind after the other; and of sets the places of each."""
-    constant, of_one = posterior.fixed, posterior.kind_of_one
+    constant, of_one = posterior.fixed, posterior.data_kind
     kept, observed, counted = (_pairs_of if of_one == PAIRS else _sets_of)(posterior, kind, names)
-    scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds")]
+    scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds", POPULATION)]
     counted = counted.assign({name: constant[name] for name in scalars})
-    return kept, observed, counted.assign(kind=GROUPED[of_one])
+    return kept, observed, counted.assign({"kind": of_one, POPULATION: GROUPS})
 
 
-class OfPeople(NamedTuple):
+class RespondentCounts(NamedTuple):
     """How often everybody chose either option of a pair, or a cell, or neither; a row a person and cell."""
 
     respondent: np.ndarray
@@ -87,13 +82,13 @@ class OfPeople(NamedTuple):
     counts: np.ndarray  # (rows, outcomes): wins, ties, losses
 
 
-def answers_to_pairs(posterior: Posterior) -> OfPeople:
+def answers_to_pairs(posterior: Posterior) -> RespondentCounts:
     """What a posterior holds of everybody's answers to pairs."""
     constant, wins = posterior.fixed, posterior.observed["answers"].values
     ties = constant["answer_ties"].values if "answer_ties" in constant else np.zeros_like(wins)
     cell = constant["answer_cell" if posterior.covariates else "answer_pair"].values
     counts = np.stack([wins, ties, constant["answer_losses"].values], axis=1)
-    return OfPeople(constant["answer_respondent"].values, cell, counts)
+    return RespondentCounts(constant["answer_respondent"].values, cell, counts)
 
 
 def _pairs_of(posterior: Posterior, kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
@@ -247,56 +242,41 @@ def of_kinds(posterior: Posterior) -> dict[str, np.ndarray]:
 # What a person chooses of whom only the answers of others are known: a mixture over kinds -----------------------------
 
 
-def predicted_of_new(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
-    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members."""
-    places, paired = places_of(sets, posterior.labels)
-    lift = lift_for(posterior, sets, covariates)
-    if paired:
-        first, second = np.array(places, np.int64).reshape(-1, 2).T
-        of_outcome = outcomes_of_new(posterior, first, second, lift)
-        draws = of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2])
-        ends = np.zeros(0, np.int64)
-    else:
-        rule, answers = rule_of(posterior), has_answers(sets)
-        ends = out_of_sets(columns_of(posterior), places, answers, 0.0, rule)[1][1:-1]
+def predicted_of_new(posterior: Posterior, classes: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
+    """For pairs the probability that the first is chosen; otherwise, for each set, those of its members.
 
-        def of_class(columns: Any, lapse: float) -> np.ndarray:
-            return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
-
-        draws = new_person_draws(posterior, of_class)
-    p, chains = draws.mean(axis=0), posterior.shape[0]
-    found = p if paired else np.split(p, ends)
-    if not return_se:
-        return found
-    errors = mean_errors(draws.T.reshape(draws.shape[1], chains, -1))
-    return found, errors if paired else np.split(errors, ends)
+    `classes` is the posterior as groups.
+    """
+    asked, lift = AskedSets(posterior, sets), lift_for(posterior, sets, covariates)
+    if asked.paired:
+        first, second = asked.pairs
+        of_outcome = outcomes_of_new(posterior, classes, first, second, lift)
+        return asked.means(of_outcome[..., 0] / (of_outcome[..., 0] + of_outcome[..., 2]), return_se)
+    share = aligned_shares(posterior)
+    each = [asked.probabilities(columns_of(classes.of_group(name))) for name in classes.groups]
+    return asked.means(np.sum([share[:, g, None] * p for g, p in enumerate(each)], axis=0), return_se)
 
 
-def outcomes_of_new(posterior: Posterior, first: np.ndarray, second: np.ndarray, lift: "Lift | None") -> np.ndarray:
+def outcomes_of_new(
+    posterior: Posterior, classes: Posterior, first: np.ndarray, second: np.ndarray, lift: "Lift | None"
+) -> np.ndarray:
     """Probabilities that a new person chooses the first of each pair, neither, and the second, draw by draw."""
-    share, lapse, groups = aligned_shares(posterior), posterior.lapse, as_groups(posterior)
+    share, lapse = aligned_shares(posterior), posterior.lapse
     total = np.zeros((len(share), len(first), 3))
-    for g, name in enumerate(groups.groups):
-        own = groups.of_group(name)
+    for g, name in enumerate(classes.groups):
+        own = classes.of_group(name)
         for draws, p, q in probability_blocks(columns_of(own), first, second, lapse, lift):
             nu = np.zeros(1) if own.tie is None else own.tie[draws, None]
             total[draws] += share[draws, g, None, None] * outcomes(p, q, nu)
     return total
 
 
-def outcomes_table_of_new(posterior: Posterior, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+def outcomes_table_of_new(posterior: Posterior, classes: Posterior, pairs: Any, covariates: Any) -> "pandas.DataFrame":
     """A row a pair: a, b, p_a, p_tie, p_b of a new person."""
     labels = posterior.labels
     first, second = tied_places(pairs, labels, posterior.tie is not None)
-    draws = outcomes_of_new(posterior, first, second, lift_for(posterior, pairs, covariates))
+    draws = outcomes_of_new(posterior, classes, first, second, lift_for(posterior, pairs, covariates))
     return table_of_outcomes(labels, first, second, draws.mean(axis=0))
-
-
-def new_person_draws(posterior: Posterior, of_class: "Callable[[Any, float], np.ndarray]") -> np.ndarray:
-    """Probabilities of what a new person chooses, draw by draw; `of_class`: of the columns of a class, and lapse."""
-    share, groups = aligned_shares(posterior), as_groups(posterior)
-    each = [of_class(columns_of(groups.of_group(name)), posterior.lapse) for name in groups.groups]
-    return np.sum([share[:, g, None] * p for g, p in enumerate(each)], axis=0)
 
 
 def aligned_shares(posterior: Posterior) -> np.ndarray:

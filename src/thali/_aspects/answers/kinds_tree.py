@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.answers import Answers
-from thali._data.kinds import BEST_WORST, BY_KINDS
+from thali._data.kinds import BEST_WORST, KINDS
 from thali._data.questions import GivenAnswers
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
+from thali._posterior.view import POPULATION
 
 from ..draws.tree import MAX_PAIRS, kept_draws, stored_features
 from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over
@@ -115,8 +116,8 @@ def kinds_tree(
     found["constant_data"] = xr.Dataset(
         {**part.constants, **constants}, {**part.observed_coordinates, "option": labels, "respondent": people}
     )
-    found["constant_data"]["kind"], found["constant_data"]["learned_alpha"] = BY_KINDS[part.kind], bool(learned_alpha)
-    found["constant_data"]["similar"], found["constant_data"]["kinds"] = bool(similar), number
+    stored = {"kind": part.kind, POPULATION: KINDS, "learned_alpha": bool(learned_alpha), "similar": bool(similar)}
+    found["constant_data"] = found["constant_data"].assign(stored | {"kinds": number})
     return tree_of(found, {**origin(), **attrs})
 
 

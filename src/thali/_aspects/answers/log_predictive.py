@@ -11,7 +11,7 @@ from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import slices
-from .kinds_of_people import aligned_shares, as_groups
+from .kinds_of_people import aligned_shares
 from .predict import has_answers, out_of_sets, places_of
 
 if TYPE_CHECKING:
@@ -26,12 +26,11 @@ def log_predictive_of_one(posterior: Posterior, data: Any) -> "pandas.Series":
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
 
-def log_predictive_of_kinds(posterior: Posterior, data: Any) -> "pandas.Series":
+def log_predictive_of_kinds(posterior: Posterior, classes: Posterior, data: Any) -> "pandas.Series":
     """The same of people each of whom is of one of several kinds."""
     from scipy.special import logsumexp
 
-    groups = as_groups(posterior)
-    by_kind = _log_of_people(posterior, [columns_of(groups.of_group(name)) for name in groups.groups], data)
+    by_kind = _log_of_people(posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data)
     logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 

@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._model.best_worst import rule_of
-from thali._posterior.summary import mean_errors
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from ..draws.probabilities import probability_draws
 from .log_predictive import choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, Kappas, PopulationDraws, kappas_in, new_weights
-from .predict import has_answers, out_of_sets, places_of
+from .predict import AskedSets, has_answers, out_of_sets, places_of
 from .slopes import known_in, slopes_in, values_of
 
 if TYPE_CHECKING:
@@ -45,29 +43,9 @@ def predicted_of_population(
         raise ArgumentError(
             Argument("covariates"), " are not available for individuals; remove ", Argument("covariates"), "."
         )
-    lapse, (places, paired) = posterior.lapse, places_of(sets, posterior.labels)
-    if paired:
-        first, second = np.array(places, np.int64).reshape(-1, 2).T
-        ends = np.zeros(0, np.int64)
-
-        def of_person(columns: FeatureColumns) -> np.ndarray:
-            return probability_draws(columns, first, second, lapse)
-    else:
-        answers, rule = has_answers(sets), rule_of(posterior)
-        ends = out_of_sets(population_in(posterior).common, places, answers, lapse, rule)[1][1:-1]
-
-        def of_person(columns: FeatureColumns) -> np.ndarray:
-            return out_of_sets(columns, places, answers, lapse, rule)[0](slice(0, columns.n_draws))
-
-    population = population_in(posterior)
+    asked, population = AskedSets(posterior, sets), population_in(posterior)
     people = new_people(population if x is None else population.of(x))
-    draws = np.asarray(sum(map(of_person, people)) / len(people))
-    p, chains = draws.mean(axis=0), posterior.shape[0]
-    found = p if paired else np.split(p, ends)
-    if not return_se:
-        return found
-    errors = mean_errors(draws.T.reshape(draws.shape[1], chains, -1))
-    return found, errors if paired else np.split(errors, ends)
+    return asked.means(np.asarray(sum(map(asked.probabilities, people)) / len(people)), return_se)
 
 
 def new_people(population: PopulationDraws) -> list[FeatureColumns]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import PAIR_GROUPS
+from thali._data.kinds import PAIRS
 from thali._posterior.view import Posterior, parted
 
 from ..draws.columns import FeatureColumns, columns_of, flat
@@ -105,7 +105,7 @@ def with_population(posterior: Posterior, chains: Sequence["ChainDraws"], people
         "common_unique_weights": (("chain", "draw", "option"), shares.unique_weights.reshape(shape)),
     }
     coordinates: dict[Any, Any] = {}
-    if posterior.data_kind == PAIR_GROUPS and posterior.features is not None:
+    if posterior.data_kind == PAIRS and posterior.features is not None:
         kappa = np.concatenate(kept.parameter("kappa"))
         mean = mean_of_new(PopulationDraws(common, kappa, slopes_in(posterior), kappas_in(posterior)), lapse)
         drawn["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)

@@ -10,6 +10,7 @@ from thali._data.answers import first_answers
 from thali._data.choices import Choices
 from thali._data.pairs.parts import LeftPair
 from thali._labels import as_label
+from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -27,8 +28,6 @@ _SETS = 200  # whose draws are held at once
 
 def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
-    from thali._model.best_worst import rule_of
-
     labels, lapse = posterior.labels, posterior.lapse
     columns, rule, lift = columns_of(posterior), rule_of(posterior), lift_for(posterior, sets, covariates)
     found = predicted(columns, labels, sets, lapse, rule, lift)
@@ -49,6 +48,40 @@ def predicted(
 
     draws_of, first = out_of_sets(columns, places, has_answers(sets), lapse, rule)
     return np.split(mean_over_draws(draws_of, columns.n_draws, int(first[-1])), first[1:-1])
+
+
+class AskedSets:
+    """Pairs, or larger sets of options, whose choice probabilities are asked for."""
+
+    def __init__(self, posterior: Posterior, sets: Any) -> None:
+        self.places, self.paired = places_of(sets, posterior.labels)
+        self.answers, self.rule, self.lapse = has_answers(sets), rule_of(posterior), posterior.lapse
+        self.chains = posterior.shape[0]
+
+    @property
+    def pairs(self) -> np.ndarray:
+        """The positions of both options, shape (2, pairs)."""
+        return np.array(self.places, np.int64).reshape(-1, 2).T
+
+    def probabilities(self, columns: FeatureColumns) -> np.ndarray:
+        """Return the probabilities in each draw: of the first of each pair, or of the members, or answers, of sets."""
+        if self.paired:
+            first, second = self.pairs
+            return probability_draws(columns, first, second, self.lapse)
+        return out_of_sets(columns, self.places, self.answers, self.lapse, self.rule)[0](slice(0, columns.n_draws))
+
+    def means(self, draws: np.ndarray, return_se: bool) -> Any:
+        """Return the means of these probabilities, for each set, and their Monte Carlo errors if asked for."""
+        from thali._posterior.summary import mean_errors
+
+        found: list[Any] = [draws.mean(axis=0)]
+        if return_se:
+            found.append(mean_errors(draws.T.reshape(draws.shape[1], self.chains, -1)))
+        if not self.paired:
+            sizes = np.array([len(each) for each in self.places])
+            ends = np.cumsum(sizes * (sizes - 1) if self.answers else sizes)[:-1]
+            found = [np.split(values, ends) for values in found]
+        return tuple(found) if return_se else found[0]
 
 
 def has_answers(sets: Any) -> bool:

@@ -2,9 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from thali._data.kinds import BEST_WORST, CHOICES, OWN, PAIRS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import BEST_WORST, CHOICES, GROUPS, KINDS, ONE, OWN, PAIRS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._late import load
-from thali._posterior.view import GROUPS, KINDS, ONE, PEOPLE, Posterior
+from thali._posterior.view import Posterior
 
 if TYPE_CHECKING:
     from .data_answers import DataAnswers
@@ -38,4 +38,4 @@ RESULTS = {
 
 def answers_of(posterior: Posterior, population: str = "") -> "DataAnswers":
     """Return the results of a posterior, or with ONE those that depend on its kind of data alone."""
-    return load(RESULTS[posterior.kind_of_one, population or posterior.population])(posterior)
+    return load(RESULTS[posterior.data_kind, population or posterior.population])(posterior)

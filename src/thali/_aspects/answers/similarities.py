@@ -8,24 +8,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import SIMILARITIES
+from thali._data.similarities import Similarities
 from thali._inference.seeds import streams
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
-from thali.errors import Argument, Setting
+from thali.errors import Setting
 
 from ..draws.columns import columns_of
 from ..draws.similarities import measured_similarities, similarity_draws
 from .check import ROWS, SIMILARITY, blocks, spaced_draws
 from .data_answers import DataAnswers
-from .kind import of_only
+from .kind import not_of_choices, of_only
 from .matched_features import similar_for
 from .quantities import Quantities, of_presence, temperatures_of, tempered
 
 if TYPE_CHECKING:
     import pandas
-
-    from thali._data.similarities import Similarities
 
 # Objects whose pairs chains are judged by, how many pairs at least and at most, and numbers that are looked at for each
 # of their two quantities.
@@ -70,10 +69,12 @@ class SimilarityResults(ObjectResults):
         return {"n_shared_features": self.posterior.n_counted}  # of a single object they are drawn from the prior
 
     def remedies(self) -> Advice:
-        to_temper = (Argument("tempering"), " (", Setting("tempering", None), ")")
+        to_temper = (Setting("tempering", "auto"),)
         return tempered(temperatures_of(self.posterior), to_temper)
 
     def left_out(self, part: Any) -> Any:
+        if not isinstance(part, Similarities):
+            raise not_of_choices(self.posterior, "predict_left_out")
         return fitted_draws(self.posterior, part)
 
     def _similarity(self, first: np.ndarray, second: np.ndarray) -> np.ndarray:

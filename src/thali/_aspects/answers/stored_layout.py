@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._posterior.view import KNOWN, LATENT, Posterior
+from thali._posterior.view import FACTS, LATENT, Posterior
 from thali.errors import DataError
 
 from ..draws.columns import columns_of
@@ -40,7 +40,7 @@ def check_layout(tree: "xarray.DataTree", path: object) -> None:
         if name not in tree.children:
             raise DataError(f"'{path}' is not a posterior of this model: it lacks the group {name}")
     posterior = Posterior(tree)
-    if (kind := str(posterior.fixed.get("kind", np.array("")).item())) not in KNOWN:
+    if (kind := str(posterior.fixed.get("kind", np.array("")).item())) not in FACTS:
         version = tree.attrs.get("creation_library_version", "?")
         raise DataError(
             f"'{path}', written by thali {version}, contains data of kind {kind!r}, which this version does not"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import SIMILARITIES, TRIPLETS
+from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
 from thali._model.common_findings import asked, check_of, convergence, data, describes, methods_of, summary
 from thali._model.finding import (
@@ -30,7 +30,6 @@ from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate as in_words
 from thali._model.wording import number, phrase
 from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import GROUPS, PEOPLE
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
@@ -115,7 +114,7 @@ def makers_of(model: "AdditiveClustering", settings: AnswerSettings) -> tuple[Ma
 
 def _of(model: "AdditiveClustering") -> "_DataFacts":
     """Facts of the data of the fit, or of each of its groups."""
-    return _OF_DATA[model._view.kind_of_one]
+    return _OF_DATA[model._view.data_kind]
 
 
 def _similar(model: "AdditiveClustering", settings: AnswerSettings) -> float | None:

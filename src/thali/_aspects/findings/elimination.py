@@ -5,7 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._digits import factor, number, probability
+from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
+from thali._digits import factor, number, percent, probability
 from thali._labels import listed
 from thali._model.best_worst import RANKING, REVERSED
 from thali._model.common_findings import asked, convergence, data, methods, summary
@@ -15,7 +16,6 @@ from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 from thali._people.populations import LatentClasses
 from thali._posterior.interval import interval_name
-from thali._posterior.view import GROUPS, KINDS, ONE, PEOPLE
 from thali._trees.tree import Tree
 
 from ..answers.kind import of_choices
@@ -173,7 +173,7 @@ def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -
     rows, columns = np.triu_indices(n, 1)
     most = table.to_numpy()[rows, columns].argmax()
     a, b = (str(table.index[at[most]]) for at in (rows, columns))
-    share = probability(float(table.loc[a, b]))
+    share = percent(float(table.loc[a, b]), 1)
     return Finding(
         phrase(ENGLISH, "option_similarity", a=a, b=b, share=share),
         title=ENGLISH["option_similarity.title"],

@@ -174,8 +174,8 @@ ENGLISH = {
     "kinds": "Number of latent classes: {number} (probability {probability}; at most {most} allowed).",
     "kinds.each": "Class {kind}: {sample} % of the respondents and {population} % of the population ({interval} {low}"
     " to {high}); {prefers}.",
-    "kinds.shares": "The share of the respondents and its interval are multiples of one respondent, so the interval"
-    " may exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class, the second"
+    "kinds.shares": "In each draw, the share of the respondents is a multiple of one respondent, so its interval may"
+    " exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class, the second"
     " largest, ... in each draw, regardless of their members.",
     "kinds.liked": "best mean ranks: {liked}",
     "kinds.title": "Latent classes, largest first: share of the respondents and of the population, and number of"

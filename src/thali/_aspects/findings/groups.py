@@ -146,7 +146,7 @@ def differences(shared: "pandas.DataFrame", word: str) -> str:
                 found.append(
                     str(phrase(ENGLISH, "groups.more", members=members, more=more, less=less, word=word, **how))
                 )
-    return " ".join(found[:_NAMED]) if found else str(phrase(ENGLISH, "groups.same", word=word))
+    return ". ".join(found[:_NAMED]) + "." if found else str(phrase(ENGLISH, "groups.same", word=word))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

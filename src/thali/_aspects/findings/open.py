@@ -42,9 +42,9 @@ def n_features(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)
 def explained(model: "LatentFeatureModel", settings: AnswerSettings) -> Finding:
     """How much of the similarities is explained."""
-    sentence = of_variance(
-        model._data_answers.share_explained(), "additive.explained", whose=ENGLISH["additive.of.expectation"]
-    )
+    results: Any = model._data_answers
+    share = results.share_explained()
+    sentence = of_variance(share, "additive.explained", whose=ENGLISH["additive.of.expectation"])
     return Finding(sentence, brief=Brief("Fit"))
 
 

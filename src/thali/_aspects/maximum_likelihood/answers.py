@@ -214,7 +214,7 @@ def estimates_of_choices(model: Any, what: str) -> "Estimates":
     """The same of a model of one of two options chosen, without ties."""
     found = estimates_of(model, what)
     if not found.is_of_choices:
-        kind = "choices from larger sets" if found.tie is None else "ties"
+        kind = "choices from larger sets" if found.tie is None else "comparisons with ties"
         raise ArgumentError(
             InPython(what, "This"), f" requires choices between two options; the model was fitted to {kind}."
         )

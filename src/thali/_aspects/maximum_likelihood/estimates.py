@@ -245,9 +245,7 @@ class Estimates:
     @cached_property
     def coefficient(self) -> float:
         """Sum of the logarithms of the multinomial coefficients."""
-        from scipy.special import gammaln
-
-        return float(gammaln(self.pose.totals + 1.0).sum() - gammaln(self.pose.counts + 1.0).sum())
+        return float(self.pose.asked.log_coefficients().sum())
 
     @property
     def log_likelihood(self) -> float:
@@ -337,17 +335,12 @@ class Estimates:
     @property
     def inverse(self) -> np.ndarray:
         """Of each pair or set the sum of one over the fitted probabilities of its outcomes."""
-        return np.add.reduceat(1.0 / np.maximum(self.fitted(), 1e-300), self._starts)
+        return self.pose.asked.summed(1.0 / np.maximum(self.fitted(), 1e-300))
 
     @property
     def is_whole(self) -> bool:
         """Whether the counts are whole numbers."""
         return bool(np.array_equal(self.pose.counts, np.floor(self.pose.counts)))
-
-    @property
-    def _starts(self) -> np.ndarray:
-        """Where the outcomes of each pair or set begin."""
-        return np.cumsum(self.pose.sizes) - self.pose.sizes
 
     def replicate(self, rng: np.random.Generator) -> float:
         """G² of choices that the model draws, fitted as these were."""
@@ -356,14 +349,8 @@ class Estimates:
 
     def drawn(self, rng: np.random.Generator) -> np.ndarray:
         """Counts that the model draws, as many of each pair or set as there are."""
-        n = self.pose.totals.astype(np.int64)
-        if self.is_of_choices:
-            wins = rng.binomial(n, self.fitted()[::2]).astype(float)
-            return np.column_stack([wins, n - wins]).ravel()
-        if isinstance(self.pose, PairProblem):
-            return rng.multinomial(n, self.fitted().reshape(len(n), -1)).ravel().astype(float)
-        parts = np.split(self.fitted(), self._starts[1:])
-        return np.concatenate([rng.multinomial(k, p / p.sum()) for k, p in zip(n, parts, strict=True)]).astype(float)
+        asked, p = self.pose.asked, self.fitted()
+        return asked.drawn(p / np.repeat(asked.summed(p), asked.sizes), rng)
 
     def refitted(self, counts: np.ndarray) -> Maximum:
         """The maximum for other counts; the climb starts at the estimate."""

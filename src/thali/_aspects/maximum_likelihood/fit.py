@@ -203,13 +203,9 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     still = vectors[owners.shape[1] :, values <= MIN_EIGENVALUE * values[-1]]
     loose = [name for name, row in zip(names, still, strict=True) if np.abs(row).max(initial=0.0) > _ROUNDING]
     if loose:
-        what = (
-            f"effect of {loose[0]!r}"
-            if len(loose) == 1
-            else f"effects of {shorten(loose)} separately from each other or"
-        )
+        what = f"effect of {loose[0]!r}" if len(loose) == 1 else f"effects of {shorten(loose)} from each other or"
         raise DataError(
-            f"The comparisons do not identify the {what} separately from the weights, because they can change together"
+            f"The comparisons do not separate the {what} from the weights, because they can change together"
             " without changing any choice probability; remove a covariate, or use ",
             Setting("method", "mcmc"),
             ".",

@@ -11,6 +11,7 @@ from thali._arguments import whole
 from thali._described import Described, Description
 from thali._digits import p_in_words
 from thali._inference.seeds import streams
+from thali._labels import plural
 from thali._model.clusters import DesignEffect
 
 # By how much of a standard deviation the mean of G² may lie above that of chi-square: a test at .05 then has a size of
@@ -52,7 +53,8 @@ class FitTest(Described):
     def __str__(self) -> str:
         if self.kind == "none":
             return f"The test of fit (G²) is not available: {self.why}."
-        return f"G² {self.statistic:.4f} on {self.df} degrees of freedom ({p_in_words(self.p_value)}{self._source()})"
+        sure = p_in_words(self.p_value)
+        return f"G² {self.statistic:.4f} on {plural(self.df, 'degree')} of freedom ({sure}{self._source()})"
 
     def _description(self) -> Description:
         return Description("Test of fit", note=str(self))
@@ -62,7 +64,7 @@ class FitTest(Described):
         if self.kind == "chi-square":
             return over
         samples = "permutations of respondents" if self.is_permutation else "parametric bootstrap samples"
-        return f"{over}, from {self.samples:,} {samples}" + (f", as {self.why}" if self.why else "")
+        return f"{over}, from {self.samples:,} {samples}" + (f", because {self.why}" if self.why else "")
 
 
 def fit_test(

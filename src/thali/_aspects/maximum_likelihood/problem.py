@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
+from thali._data.questions import Questions
 from thali._model.best_worst import RANKING
 from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
@@ -45,21 +46,25 @@ class PairProblem(NamedTuple):
         return self.extra.shape[1] + (self.tied is not None)
 
     @property
+    def asked(self) -> Questions:
+        """The pairs with their outcomes: the first, a tie if that is one, the second."""
+        sides = (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
+        return Questions(len(sides) * np.arange(len(self.wins) + 1), np.column_stack(sides).ravel())
+
+    @property
     def totals(self) -> np.ndarray:
         """Comparisons of each pair."""
-        total = self.wins + self.losses
-        return total if self.tied is None else total + self.tied
+        return self.asked.totals
 
     @property
     def sizes(self) -> np.ndarray:
         """Outcomes of each pair."""
-        return np.full(len(self.wins), 2 if self.tied is None else 3)
+        return self.asked.sizes
 
     @property
     def counts(self) -> np.ndarray:
-        """Of the outcomes, pair after pair: the first, a tie if that is one, the second."""
-        sides = (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
-        return np.column_stack(sides).ravel()
+        """Of the outcomes, pair after pair."""
+        return self.asked.counts
 
     @property
     def work(self) -> float:

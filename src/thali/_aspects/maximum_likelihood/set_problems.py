@@ -1,12 +1,14 @@
 """The log-likelihood of weights given choices from sets, or best and worst of them, and its derivatives."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from math import factorial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from thali._data.answers import first_answers, possible_answers
+from thali._data.questions import Questions
 from thali._model.answer_slopes import OF_ANSWER
 from thali._model.best_worst import RANKING, above_zero, answer_probabilities
 from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
@@ -14,45 +16,75 @@ from thali._model.respondent_scores import LogWeightDerivatives, expected_answer
 # The log-likelihood of weights given choices from sets of any size, where every option has one aspect, its own ------
 
 
-class LuceProblem(NamedTuple):
-    r"""Choices out of S sets, explained by the weights of K options; of rankings, Plackett and Luce's model.
+@dataclass(frozen=True)
+class SetProblem:
+    """Counts of the answers to S sets, explained by the weights of K options, of which each has one aspect, its own.
 
-    .. math::
-        q_x = \frac{w_x}{\sum_{y \in S} w_y}, \qquad p_x = (1 - \varepsilon) q_x + \varepsilon / |S|
-
-    The methods are those of `Problem`, with a set for a pair and a member for an outcome.
+    The methods are those of `PairProblem`, with a set for a pair and an answer for an outcome.
     """
 
-    counts: np.ndarray  # (places,) choices of each member of each set, set after set
+    counts: np.ndarray  # (answers,) of all possible answers to each set, set after set
     members: np.ndarray  # (places,) options
-    start: np.ndarray  # (sets + 1,) where each set begins
+    start: np.ndarray  # (sets + 1,) where the members of each set begin
     n_aspects: int
     lapse: float
-    n_coefficients = 0
-    tied = None
+    n_coefficients: ClassVar[int] = 0
+    tied: ClassVar[None] = None
+
+    @property
+    def answer_start(self) -> np.ndarray:
+        """Where the answers to each set begin (sets + 1,)."""
+        return self.start
+
+    @property
+    def asked(self) -> Questions:
+        """The sets with their answers."""
+        return Questions(self.answer_start, self.counts)
 
     @property
     def sizes(self) -> np.ndarray:
-        """Members of each set."""
-        return np.diff(self.start)
+        """Possible answers to each set."""
+        return np.diff(self.answer_start)
 
     @property
     def totals(self) -> np.ndarray:
         """Choices out of each set."""
-        return np.add.reduceat(self.counts, self.start[:-1])
+        return self.asked.totals
+
+    def with_counts(self, counts: np.ndarray) -> Self:
+        """The same sets with other counts."""
+        return replace(self, counts=counts)
+
+    def is_concave(self) -> bool:
+        """Whether there are no lapses: then a set of rankings is convex in exponential waiting times."""
+        return self.lapse == 0.0
+
+    def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Of every answer."""
+        raise NotImplementedError
+
+    def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The log-likelihood of each set, without multinomial coefficients."""
+        from scipy.special import xlogy
+
+        return self.asked.summed(xlogy(self.counts, self.probabilities(weights, beta)))
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return weights with which squared scores of answers sum to the information of parts; sparse."""
+        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
+
+
+class LuceProblem(SetProblem):
+    r"""Choices out of S sets, explained by the weights of K options; of rankings, Plackett and Luce's model.
+
+    .. math::
+        q_x = \frac{w_x}{\sum_{y \in S} w_y}, \qquad p_x = (1 - \varepsilon) q_x + \varepsilon / |S|
+    """
 
     @property
     def work(self) -> float:
         """In which the time of a fit is linear."""
         return float(len(self.totals) * self.n_aspects**2)
-
-    def with_counts(self, counts: np.ndarray) -> "LuceProblem":
-        """The same sets with other counts."""
-        return self._replace(counts=counts)
-
-    def is_concave(self) -> bool:
-        """Whether there are no lapses."""
-        return self.lapse == 0.0
 
     def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
         """How often each option was chosen, and was offered without being chosen."""
@@ -73,12 +105,6 @@ class LuceProblem(NamedTuple):
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Of every place."""
         return self._shares(weights, beta)[1]
-
-    def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """The log-likelihood of each set, without multinomial coefficients."""
-        from scipy.special import xlogy
-
-        return np.add.reduceat(xlogy(self.counts, self.probabilities(weights, beta)), self.start[:-1])
 
     def log_likelihoods(self, weights: np.ndarray) -> np.ndarray:
         """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
@@ -129,10 +155,6 @@ class LuceProblem(NamedTuple):
         to_set = csr_array((ones, (places, set_of)), shape=(len(places), len(self.sizes)))
         return (slope @ to_option - (slope @ to_set) @ self._rows(q)).toarray()
 
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights with which squared scores of places sum to the information of parts; sparse."""
-        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
-
     def _rows(self, values: np.ndarray):
         """Values of the places as a sparse array, sets by options."""
         from scipy.sparse import csr_array
@@ -165,48 +187,21 @@ class SetAnswers(NamedTuple):
     counts: np.ndarray  # (rows,)
 
 
-class BestWorstProblem(NamedTuple):
-    """Best-worst choices out of S sets, explained by the weights of K options by one of the rules of `best_worst`.
+@dataclass(frozen=True)
+class BestWorstProblem(SetProblem):
+    """Best-worst choices out of S sets, explained by the weights of K options by one of the rules of `best_worst`."""
 
-    The methods are those of `Problem`, with a set for a pair and an answer for an outcome.
-    """
-
-    counts: np.ndarray  # (answers,) of all possible answers to each set, set after set
-    members: np.ndarray  # (places,) options
-    start: np.ndarray  # (sets + 1,) where the members of each set begin
-    n_aspects: int
-    lapse: float
     rule: str
-    n_coefficients = 0
-    tied = None
 
     @property
-    def sizes(self) -> np.ndarray:
-        """Possible answers to each set."""
-        return np.diff(first_answers(self.start))
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Choices out of each set."""
-        return self._of_sets(self.counts)
-
-    def _of_sets(self, values: np.ndarray) -> np.ndarray:
-        """Values of answers, summed set by set."""
-        return np.add.reduceat(values, first_answers(self.start)[:-1])
+    def answer_start(self) -> np.ndarray:
+        return first_answers(self.start)
 
     @property
     def work(self) -> float:
         """In which the time of a fit is linear: of a number of an array's entries as of a hundred of `Problem`."""
-        sizes, given = np.diff(self.start), self._of_sets((self.counts > 0.0).astype(float))
+        sizes, given = np.diff(self.start), self.asked.summed((self.counts > 0.0).astype(float))
         return 100.0 * sum(_entries(int(m), self.rule) * given[sizes == m].sum() for m in np.unique(sizes))
-
-    def with_counts(self, counts: np.ndarray) -> "BestWorstProblem":
-        """The same sets with other counts."""
-        return self._replace(counts=counts)
-
-    def is_concave(self) -> bool:
-        """Whether there are no lapses: then a set of rankings is convex in exponential waiting times."""
-        return self.lapse == 0.0
 
     def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
         """How often each option was the best, and the worst."""
@@ -225,12 +220,6 @@ class BestWorstProblem(NamedTuple):
     def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """Of every answer."""
         return answer_probabilities(weights[None], self.start, self.members, self.lapse, self.rule)[0]
-
-    def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """The log-likelihood of each set, without multinomial coefficients."""
-        from scipy.special import xlogy
-
-        return self._of_sets(xlogy(self.counts, self.probabilities(weights, beta)))
 
     def log_likelihoods(self, weights: np.ndarray) -> np.ndarray:
         """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
@@ -261,10 +250,6 @@ class BestWorstProblem(NamedTuple):
             shape = len(rows.members), self.n_aspects
             found += tally[:, rows.answer] @ csr_array((by_member.ravel(), (row, options)), shape=shape)
         return found
-
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights with which squared scores of answers sum to the information of parts; sparse."""
-        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
 
     def slope_at_zero(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The derivative by each weight itself (not by its logarithm), which at a boundary must not be positive."""

@@ -9,13 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
-from thali._data.kinds import (
-    OF_GROUPS,
-    SIMILARITIES,
-    SIMILARITY_GROUPS,
-    TRIPLET_GROUPS,
-    TRIPLETS,
-)
+from thali._data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
 from thali._inference.progress import Progress
 from thali._inference.warn import warn, without_warnings
@@ -146,90 +140,82 @@ def _log_score(chain: FeatureChain, left_out: Any, sigma: float) -> float:
 # What additive clustering makes of each kind of data: the likelihood, and the usual prior of weights ------------------
 
 
-class OfSimilarities:
-    """Similarities of one group of people; whatever else was given is refused by the likelihood."""
+class SimilarityRules:
+    """Similarities of one group of people or of several; whatever else was given is refused by the likelihood."""
 
     kind: ClassVar[str] = SIMILARITIES  # for which the options are
-    called: ClassVar[str] = SIMILARITIES
-    has_estimates: ClassVar[bool] = True  # besides posterior means
+    are_estimated: ClassVar[bool] = True
 
-    def likelihood(self, model: "AdditiveClustering", data: Any) -> Any:
+    def __init__(self, data: Any) -> None:
+        self.parts = dict(data) if data.kind in OF_GROUPS else {"": data}
+
+    @property
+    def has_estimates(self) -> bool:
+        """Whether there are estimates in addition to posterior means."""
+        return self.are_estimated and "" in self.parts
+
+    @property
+    def in_words(self) -> str:
+        """What the data are."""
+        return self.kind if "" in self.parts else f"{self.kind} of several groups"
+
+    def likelihood(self, model: "AdditiveClustering") -> Any:
         """The likelihood with the arguments of the model, of which sigma may be unknown."""
-        return Additive(model.sigma, bool(model.constant))
-
-    def weight_prior(self, data: Any) -> tuple[float, float]:
-        """Shape and rate of the Gamma prior of weights, unless the user gives one."""
-        return suited_prior(data)
-
-    def lacks_sigma(self, data: Any) -> bool:
-        """Whether sigma is needed, could be chosen by cross-validation, and is not known of the data."""
-        return data.sigma is None
-
-
-class OfGroups(OfSimilarities):
-    """Similarities of several groups."""
-
-    called = f"{SIMILARITIES} of several groups"
-    has_estimates = False
-
-    def likelihood(self, model: "AdditiveClustering", data: Any) -> Any:
-        lacking = [name for name, part in data.items() if part.sigma is None]
-        if model.sigma is not None or not 0 < len(lacking) < len(data):
-            return super().likelihood(model, data)
+        lacking = [name for name, part in self.parts.items() if part.sigma is None]
+        if model.sigma is not None or not 0 < len(lacking) < len(self.parts):
+            return Additive(model.sigma, bool(model.constant))
         warn(DataWarning(f"sigma is estimated for every group because the data lack sigma for {shorten(lacking)}."))
         return Additive(LEARNED, bool(model.constant))
 
-    def weight_prior(self, data: Any) -> tuple[float, float]:
-        return min(map(suited_prior, data.data))
+    def weight_prior(self) -> tuple[float, float]:
+        """Shape and rate of the Gamma prior of weights, unless the user gives one."""
+        return min(map(suited_prior, self.parts.values()))
 
-    def lacks_sigma(self, data: Any) -> bool:
-        return False
+    def lacks_sigma(self) -> bool:
+        """Whether sigma is needed, could be chosen by cross-validation, and is not known of the data."""
+        return "" in self.parts and self.parts[""].sigma is None
 
 
-class OfTriplets(OfSimilarities):
+class TripletRules(SimilarityRules):
     """Which pair of a set is the most similar."""
 
-    kind = called = TRIPLETS
-    has_estimates = False
+    kind = TRIPLETS
+    are_estimated = False
 
-    def likelihood(self, model: "AdditiveClustering", data: Any) -> Any:
+    def likelihood(self, model: "AdditiveClustering") -> Any:
         return MostSimilarPair(model.link, model.lapse)
 
-    def weight_prior(self, data: Any) -> tuple[float, float]:
+    def weight_prior(self) -> tuple[float, float]:
         return 1.0, 1.0
 
-    def lacks_sigma(self, data: Any) -> bool:
+    def lacks_sigma(self) -> bool:
         return False
 
 
-class OfTripletsByGroup(OfTriplets):
-    """The same of several groups."""
-
-    called = f"{TRIPLETS} of several groups"
-
-
-class OfOthers(OfSimilarities):
+class RefusedRules(SimilarityRules):
     """Data that the likelihood refuses."""
 
-    def weight_prior(self, data: Any) -> tuple[float, float]:
+    def __init__(self, data: Any) -> None:
+        self.parts = {"": data}
+
+    def likelihood(self, model: "AdditiveClustering") -> Any:
+        return Additive(model.sigma, bool(model.constant))
+
+    def weight_prior(self) -> tuple[float, float]:
         return USUAL_PRIOR
 
-    def lacks_sigma(self, data: Any) -> bool:
+    def lacks_sigma(self) -> bool:
         return False
 
 
-_BY_KIND = {
-    SIMILARITIES: OfSimilarities(),
-    SIMILARITY_GROUPS: OfGroups(),
-    TRIPLETS: OfTriplets(),
-    TRIPLET_GROUPS: OfTripletsByGroup(),
-}
-_OTHERS = OfOthers()
+_RULES: dict[str | None, type[SimilarityRules]] = {SIMILARITIES: SimilarityRules, TRIPLETS: TripletRules}
 
 
-def of_data(data: Any) -> OfSimilarities:
+def rules_for(data: Any) -> SimilarityRules:
     """What is made of these data; None: of a fit whose data are not kept."""
-    return _OTHERS if data is None else _BY_KIND.get(data.kind, _OTHERS)
+    if data is None:
+        return RefusedRules(data)
+    return _RULES.get(OF_GROUPS.get(data.kind, data.kind), RefusedRules)(data)
 
 
 LAPSE = 0.01
@@ -356,10 +342,10 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
 
     def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """The settings; another estimate than the usual one is refused for data that have no other."""
-        if settings.kind != AnswerSettings().kind and not (of := of_data(data)).has_estimates:
+        if settings.kind != AnswerSettings().kind and not (rules := rules_for(data)).has_estimates:
             raise ArgumentError(
                 Argument("kind"),
-                f" requires {SIMILARITIES}; these data are {of.called}. Remove ",
+                f" requires {SIMILARITIES}; these data are {rules.in_words}. Remove ",
                 Argument("kind"),
                 ".",
             )
@@ -384,11 +370,11 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _parts_but_sigma(self, data: Any) -> dict[Any, Any]:
         """The parts, with a learned sigma where one is to be chosen."""
         one_of("constant", self.constant, (True, False))
-        of = of_data(data)
-        self._refuse_others(of.kind)
+        rules = rules_for(data)
+        self._refuse_others(rules.kind)
         return {
             "prior": prior_of("features", self._features, data.labels, words=("ibp",)),
-            "likelihood": of.likelihood(self, data),
+            "likelihood": rules.likelihood(self),
             "weight_prior": self._weight_prior_for(data),
             "alpha": self.alpha,
             "tempering": self.tempering,
@@ -413,7 +399,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
 
     def _weight_prior_for(self, data: Any) -> Any:
         """The prior of the weights for these data; data of another kind are refused elsewhere."""
-        return of_data(data).weight_prior(data) if self.weight_prior is None else self.weight_prior
+        return rules_for(data).weight_prior() if self.weight_prior is None else self.weight_prior
 
     def _evidence_parts(self, data: Any) -> dict[Any, Any]:
         if self._chooses_sigma(data):
@@ -426,7 +412,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
 
     def _chooses_sigma(self, data: Any) -> bool:
         """Whether sigma is chosen by cross-validation."""
-        if self.sigma is not None or not of_data(data).lacks_sigma(data):
+        if self.sigma is not None or not rules_for(data).lacks_sigma():
             return False
         return can_choose(data) and self._parts_but_sigma(data)["prior"].learns_alpha
 

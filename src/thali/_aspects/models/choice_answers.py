@@ -456,7 +456,7 @@ class ChoiceAnswers(LatentFeatures):
 
         self._require_fitted()
         if "_state_" not in vars(self):
-            raise ArgumentError("update requires a fit that draws from the posterior; fit to all the data instead.")
+            raise ArgumentError("update requires a fit with posterior draws; fit all data together instead.")
         refuse_changed(self)
         self._population(self._state_.source).refuse_update()
         dependence = self._view.dependence
@@ -464,7 +464,7 @@ class ChoiceAnswers(LatentFeatures):
             raise ArgumentError(
                 "The chains cannot be updated with ",
                 Setting("people", self.get_params().get("people") or dependence.model),
-                ", whose likelihood depends on the respondents so far; fit to all the data, or with ",
+                ", because the likelihood depends on all respondents; fit all data together, or set ",
                 Setting("people", INDEPENDENT),
                 ".",
             )

@@ -130,13 +130,12 @@ class KindAnswers(LatentFeatures):
         ArgumentError
             If the model has no `LatentClasses`, or not so many.
         """
-        from ..answers.kinds_of_people import as_groups
-
         posterior = self._of_kinds("of_class")
         number, most = whole("number", number, 1), posterior.most_classes
         if number > most:
             raise ArgumentError(f"There is no class {number}; classes are numbered from 1 to {most}.")
-        return self._of_part(as_groups(posterior).of_group(str(number)), f"class {number}")
+        results: Any = self._data_answers
+        return self._of_part(results.classes.of_group(str(number)), f"class {number}")
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: what was observed against replicates that the fitted model draws.

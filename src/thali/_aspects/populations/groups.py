@@ -126,7 +126,7 @@ class EveryPerson(SeveralGroups):
 
     weights: str = field(default=SIMILAR, init=False)
     people: Individuals = Individuals()
-    noun: ClassVar[str] = "person"
+    noun: ClassVar[str] = "respondent"
 
     def data(self, given: Any, convert: Callable[[Any], Any]) -> Any:
         if not isinstance(given, Mapping):
@@ -146,7 +146,7 @@ class EveryPerson(SeveralGroups):
         return super().data(given, convert)
 
     def in_words(self, data: Any) -> str:
-        return str(data.in_words(f"{len(data):,} people"))
+        return str(data.in_words(f"{len(data):,} respondents"))
 
     def task(self, data: Any, draws: int, tune: int, thin: Any, parts: Parts) -> Any:
         if len(data) > MAX_TEMPERED and parts["tempering"] in (None, "auto"):

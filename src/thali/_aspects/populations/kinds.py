@@ -82,8 +82,8 @@ class UnknownKinds(Population):
 
     def refuse_update(self) -> None:
         raise ArgumentError(
-            "A model with latent classes cannot be updated, because its classes depend on the respondents so far; fit"
-            " to all the data."
+            "A model with latent classes cannot be updated, because its classes depend on all respondents; fit all"
+            " data together."
         )
 
 

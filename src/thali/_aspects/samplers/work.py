@@ -37,7 +37,8 @@ class Cost(NamedTuple):
     column: float = 0.0  # besides
 
 
-OF_PAIRS, OF_SETS, OF_TRIPLETS = Cost(1.7, 170.0), Cost(6.0, 200.0), Cost(3.4, 800.0)
+OF_PAIRS, OF_SETS = Cost(1.7, 170.0), Cost(6.0, 200.0)
+OF_LIKELIHOODS = {PairBlocks: OF_PAIRS, PairsWithCovariates: OF_PAIRS, AnsweredPairSets: Cost(3.4, 800.0)}
 ONLY_UNIQUE, WITHOUT_UNIQUE = Cost(4.0, 100.0), Cost(0.57, 82.0)
 CONJUGATE, TOGETHER = Cost(0.4, 0.0, column=400.0), Cost(0.2, 80.0)
 OF_SIMILARITIES = {recommended.conjugate: CONJUGATE, recommended.conjugate_together: TOGETHER}
@@ -195,8 +196,6 @@ def _cost(task: "SamplingTask") -> Cost:
     by_kernel = OF_SIMILARITIES | {recommended.unique_alone: ONLY_UNIQUE}
     if task.kernel in by_kernel:
         return by_kernel[task.kernel]
-    if isinstance(task.model.likelihood, AnsweredPairSets):
-        return OF_TRIPLETS
-    if not isinstance(task.model.likelihood, PairBlocks | PairsWithCovariates):
-        return OF_SETS
-    return WITHOUT_UNIQUE if task.model.unique == NO_UNIQUE else OF_PAIRS
+    classes = type(task.model.likelihood).__mro__
+    cost = next((OF_LIKELIHOODS[each] for each in classes if each in OF_LIKELIHOODS), OF_SETS)
+    return WITHOUT_UNIQUE if cost is OF_PAIRS and task.model.unique == NO_UNIQUE else cost

@@ -93,7 +93,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     missed = table.loc[table["missed"]]
     ci = table.attrs["interval"]
     sentence = (
-        f"{len(missed)} of {len(table):,} summary statistics of the choices outside their {level_name(ci)}"
+        f"{len(missed)} of {len(table):,} summary statistics of the choices fell outside the {level_name(ci)}"
         f" predictive intervals (about {(1.0 - ci) * len(table):.0f} expected by chance)"
     )
     if not len(missed):

@@ -254,7 +254,8 @@ def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
     figures = table[[name for name in ("wtp", "respondents_low", "respondents_high") if name in table]].to_numpy(float)
     infinite = (ENGLISH["pay.infinite"],) if np.isinf(figures).any() else ()
     rows = [_turned(row) for row in table.to_dict("records")]
-    paid = table.assign(**{str(name): [row[name] for row in rows] for name in table})
+    paid = type(table)(rows, table.index)
+    paid.attrs = table.attrs
     shown = paid.assign(level=[paid_for(row) for row in rows])
     columns = ["attribute", "level", "wtp", "wtp_low", "wtp_high", "wtp_se", "respondents_low", "respondents_high"]
     return Finding(

@@ -447,11 +447,11 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
     tastes, draws, kinds = fewer.tastes, len(fewer.tastes), None
     some = ""
     if chooser.membership is None:
-        some = ", with all respondents in each"
+        some = ", each with all respondents"
         people = max(1, min(number, MAX_TASTES // (draws * p)))
         if people < number:
             tastes = np.take_along_axis(tastes, held(draws, people, number)[:, :, None], axis=1)
-            some = f", with {people:,} of {number:,} respondents in each, so intervals are slightly too wide"
+            some = f", each with {people:,} of {number:,} respondents, so intervals are slightly too wide"
     elif chooser.has_individuals:
         assert fewer.kinds is not None
         kinds = RespondentClasses(chooser.membership.astype(np.float32), fewer.kinds[1:])

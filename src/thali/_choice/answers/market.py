@@ -165,7 +165,10 @@ def changed(market: Market, change: Any) -> Market:
     frame = market.table.copy()
     for name, wanted in change.items():
         if name not in frame.columns:
-            raise ArgumentError(f"change: the products have no attribute {name!r}.{suggest(str(name), list(frame))}")
+            raise ArgumentError(
+                f"`change` contains {name!r}, which is not an attribute of the"
+                f" products.{suggest(str(name), list(frame))}"
+            )
         frame[name] = _values(str(name), wanted, frame[name].astype(object).tolist(), market.labels)
     return market._replace(table=frame)
 
@@ -180,8 +183,8 @@ def _values(name: str, wanted: Any, values: list[Any], labels: Sequence[str]) ->
         return [wanted] * len(values)
     if len(wanted) != len(values):
         raise ArgumentError(
-            f"change: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one level"
-            " per product."
+            f"`change`: {name!r} has {plural(len(wanted), 'level')} for {plural(len(values), 'product')}; give one"
+            " level per product."
         )
     return list(wanted)
 

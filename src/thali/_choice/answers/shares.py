@@ -106,7 +106,8 @@ def demand(
     place = place_of(as_label(product), market.labels, "product")
     if attribute not in market.table.columns:
         raise ArgumentError(
-            f"attribute: the products have no attribute {attribute!r}.{suggest(str(attribute), list(market.table))}"
+            f"`attribute` is {attribute!r}, which the products do not"
+            f" have.{suggest(str(attribute), list(market.table))}"
         )
     if isinstance(values, str) or not isinstance(values, Iterable) or not len(values := list(values)):
         raise ArgumentError(f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}.")
@@ -332,10 +333,12 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
     given = {str(name): values for name, values in attributes.items()}
     for name in given:
         if name not in names:
-            raise ArgumentError(f"attributes: there is no attribute {name!r}.{suggest(name, names)}")
+            raise ArgumentError(
+                f"`attributes` contains {name!r}, which is not an attribute of the data.{suggest(name, names)}"
+            )
     if absent := [name for name in names if name not in given]:
         raise ArgumentError(
-            f"attributes lack {shorten(absent)}; list possible values, or only one value to keep the attribute fixed."
+            f"`attributes` lack {shorten(absent)}; list possible values, or only one value to keep the attribute fixed."
         )
     values = tuple(_listed(name, given[name]) for name in names)
     cells, base = [], None
@@ -353,7 +356,7 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
 
 def _listed(name: str, values: Any) -> tuple[Any, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable) or not (found := tuple(values)):
-        raise ArgumentError(f"attributes: {name!r} must list its possible values; got {values!r}.")
+        raise ArgumentError(f"`attributes`: {name!r} must list its possible values; got {values!r}.")
     return found
 
 
@@ -377,7 +380,7 @@ def _earned(
         of = tuple(map(str, key)) if isinstance(key, tuple) else (str(key),)
         for name in of:
             if name not in names:
-                raise ArgumentError(f"costs: there is no attribute {name!r}.{suggest(name, names)}")
+                raise ArgumentError(f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}")
         if len(set(of)) < len(of):
             raise ArgumentError(f"costs of {' and '.join(map(repr, of))} list an attribute twice; list each once.")
         places = tuple(map(names.index, of))
@@ -388,9 +391,7 @@ def _earned(
 def _amount(price: str, value: Any) -> float:
     number = as_number(as_label(value))
     if number is None:
-        raise ArgumentError(
-            f"attributes: the price {price!r} has the value {value!r}, which is not a number; use a number."
-        )
+        raise ArgumentError(f"`attributes`: the values of the price {price!r} must be numbers; got {value!r}.")
     return number
 
 

@@ -39,8 +39,9 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
     named = _names(chooser, asked) + [NOTHING] * len(nothing)
     of_people = _centred(chooser.expected_utilities(products), asked)
     scaled = of_people * _factors(of_people, asked)[:, None]
+    differs = chooser.has_individuals
     if each_person:
-        if not chooser.has_individuals:
+        if not differs:
             of_people, scaled = (np.repeat(each, len(chooser.data.respondents), axis=0) for each in (of_people, scaled))
         columns = [f"{attribute}: {level}" for attribute, level in named]
         table = Table(scaled if zero_centred else of_people, chooser.data.respondents, columns)
@@ -48,7 +49,6 @@ def utilities(chooser: Chooser, each_person: bool, zero_centred: bool, ci: float
     fewer = chooser.thinned(MAX_DRAWS)
     _, of_draws = utility_draws(fewer)
     low, high = ends_of_draws(fewer, of_draws, ci)
-    differs = chooser.has_individuals
     table = Table(named, columns=["attribute", "level"]).assign(
         **{
             "utility": of_people.mean(axis=0) if differs else centre(fewer, of_draws),

@@ -98,7 +98,7 @@ def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> "M
     ]
     more = f" and {len(tasks) - _MAX_NAMED:,} more" if len(tasks) > _MAX_NAMED else ""
     return Message(
-        f"In {', '.join(named)}{more} the chosen alternative is dominated: another alternative is at least as good in"
+        f"The chosen alternative is dominated in {', '.join(named)}{more}: another alternative is at least as good in"
         " every respect and better in a monotone attribute. With ",
         Setting("lapse", 0),
         " these respondents must be indifferent between the two, which hides much of what they care about. Set ",

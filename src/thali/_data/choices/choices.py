@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -300,11 +301,16 @@ class Choices(Judged):
     def with_answers(self, counts: np.ndarray) -> "Choices":
         """Return the same questions with other counts of their answers, given by nobody in particular."""
         given = np.flatnonzero(counts)
-        choice, worst, nobody = given, None, np.full(given.size, -1)
-        if self.worst is not None:
-            answers = possible_answers(self.start)
-            choice, worst = answers.best[given], answers.worst[given]
+        choice, worst = self.places_of(given)
+        nobody = np.full(given.size, -1)
         return self._made_of(self.labels, (), self.start, self.members, nobody, choice, counts[given], worst, None)
+
+    def places_of(self, answers: np.ndarray) -> tuple[np.ndarray, np.ndarray | None]:
+        """Return the places of `members` that some possible answers name, and of best-worst choices the worst."""
+        if self.worst is None:
+            return answers, None
+        possible = possible_answers(self.start)
+        return possible.best[answers], possible.worst[answers]
 
     def as_rankings(self) -> "Choices":
         """Best-worst choices out of two or three options as rankings: the best of all, then the other one of the rest.
@@ -392,7 +398,8 @@ class Choices(Judged):
     @property
     def sets(self) -> list[tuple[str, ...]]:
         """The labels of the members of each distinct set."""
-        return [tuple(self.labels[i] for i in part) for part in np.split(self.members, self.start[1:-1])]
+        names, start = np.array(self.labels, object)[self.members].tolist(), self.start.tolist()
+        return [tuple(names[first:end]) for first, end in pairwise(start)]
 
     @property
     def is_paired(self) -> bool:
@@ -417,7 +424,7 @@ class Choices(Judged):
         def given() -> GivenAnswers | None:
             if not self.respondents or (self.respondent < 0).any():
                 return None
-            rows = np.lexsort((answer, self.respondent))
+            rows = np.argsort(self.respondent.astype(np.int64) * start[-1] + answer, kind="stable")
             rows = rows[self.times[rows] > 0.0]
             return GivenAnswers(self.respondents, self.respondent[rows], answer[rows], self.times[rows])
 

@@ -109,4 +109,4 @@ def _is_none(data: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
         return np.zeros(len(data.products), bool)
     if data.scheme.has_inside:
         return data.products[:, 0] == 0
-    return (data.products < 0).all(axis=1)
+    return np.all(data.products < 0, axis=1)

@@ -80,10 +80,10 @@ def decoded(
     unknown = no_answers(texts, {*known, *coded, *sides}) | missing & set(texts)
     texts = ["" if text in unknown else text for text in texts]
     others = ["" if text in coded else text for text in texts]
-    found = _found(codes, texts, coded, "the outcome as coded")
+    found = _found(codes, texts, coded, "coded outcomes")
     if coding is None or any(others):
         other = _recognised(frame, sides, chosen, codes, others, labels, game, count, coding)
-        how = other.how if coding is None else f"{other.how}, or as coded"
+        how = other.how if coding is None else f"{other.how}, or coded outcomes"
         outcome = np.where(np.isnan(found.outcome), other.outcome, found.outcome)
         found = Verdicts(outcome, how, tuple(sorted({*found.ties, *other.ties})))
     return found._replace(unknown=tuple(sorted(unknown)))

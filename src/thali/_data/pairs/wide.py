@@ -288,7 +288,7 @@ def _code(
 ) -> tuple[dict[str, float] | None, str]:
     """What the texts mean in every column, None if they are labels; and the same in words."""
     if coding is not None:
-        return meanings(coding), "values as coded"
+        return meanings(coding), "coded values"
     labels = {label for pair in pairs.values() for label in pair}
     answers = {text for text in texts_found if plain(text) not in _NO_LABELS or text in labels}
     if answers and answers <= labels and not answers <= {"1", "2"}:

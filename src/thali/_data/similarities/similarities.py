@@ -364,7 +364,7 @@ class Similarities(Judged):
         if not np.any(pairs):
             raise DataError("No measured pair would be left; keep at least one.")
         arrays = (self.first[pairs], self.second[pairs], self.values[pairs], self.judgements[pairs])
-        known = None if self.answers is None else self.answers.of_pairs(pairs, np.cumsum(pairs) - 1)
+        known = None if self.answers is None else self.answers.of_places(pairs, np.cumsum(pairs) - 1)
         return type(self)._made_of(self.labels, *arrays, self.sigma, self._lowest_diagonal, known)
 
     def by_respondent(self) -> "Mapping[str, Similarities]":
@@ -490,7 +490,7 @@ class Similarities(Judged):
         low, high = np.minimum(first, second), np.maximum(first, second)
         order = np.lexsort((high, low))
         pairs = low[order], high[order], self.values[order], self.judgements[order]
-        known = None if self.answers is None else self.answers.of_pairs(np.ones(len(order), bool), np.argsort(order))
+        known = None if self.answers is None else self.answers.of_places(np.ones(len(order), bool), np.argsort(order))
         return self._made_of(labels, *pairs, self.sigma, self._lowest_diagonal, known)
 
     def to_square(self) -> "pd.DataFrame":

@@ -48,8 +48,8 @@ def from_condensed(matrix: Any) -> Any:
     n = round((1 + (1 + 8 * len(values)) ** 0.5) / 2)
     if n < 2 or n * (n - 1) // 2 != len(values):
         raise DataError(
-            f"The length of a vector of {len(values):,} similarities does not match the number of pairs of objects (1,"
-            " 3, 6, 10, ...); give a square table, or the condensed vector of scipy.spatial.distance."
+            f"A vector of {len(values):,} similarities does not match any number of pairs of objects (1, 3, 6, 10,"
+            " ...); give a square table, or the condensed vector of scipy.spatial.distance."
         )
     square = np.full((n, n), None, dtype=object)
     square[np.triu_indices(n, k=1)] = values
@@ -305,7 +305,7 @@ def mean_of_respondents(
     first, second, pairs = i[there].astype(np.int64), j[there].astype(np.int64), pairs[:, there]
     mean = np.nanmean(pairs, axis=0) if pairs.size else np.empty(0)
     lowest = all(person.lowest_diagonal for person in people)
-    layout, zeros = next(((one.layout, True) for one in people if one.zeros_not_read), ("mean of people", False))
+    layout, zeros = next(((one.layout, True) for one in people if one.zeros_not_read), ("mean over respondents", False))
     judges = (~np.isnan(pairs)).sum(axis=0)
     numbers = np.ones(len(mean)) if sigma == "deviation" else judges.astype(float)
     found = Measured(names, first, second, mean, numbers, layout, zeros, lowest)

@@ -333,7 +333,7 @@ class Triplets(Judged):
     def _of_people(self, members: np.ndarray) -> "Triplets":
         """The answers of some people, by their places, with all objects."""
         assert self.answers is not None
-        own = self.answers.of_respondents(members)
+        own = self.answers.of_members(members)
         found = self._made_of(
             self.labels,
             self.start,

@@ -135,7 +135,7 @@ def report(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="FILE", help="Name of the report.", show_default="report.html in the folder"
+            "--out", "-o", metavar="FILE", help="File name of the report.", show_default="report.html in the folder"
         ),
     ] = None,
     slides: _Slides = None,
@@ -407,7 +407,7 @@ def design(
         typer.Option(
             metavar="PEOPLE",
             help="Number of respondents in simulated studies. Prints how often each utility differs significantly from"
-            " 0, or how often the top three options are separated; 0 finds the number required.",
+            " 0, or how often the top three options are separated. 0: find the number required.",
             show_default="no simulation",
         ),
     ] = None,

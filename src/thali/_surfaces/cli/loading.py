@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from thali.datasets import Dataset
 
 _CLASSES = " If one column contains classes and the others are covariates, name it: thali fit FILE --target COLUMN."
-_TIES = {"half": "counted as half a choice of either option", "drop": "dropped"}
+_TIES = {"half": "counted as half a choice for each option", "drop": "dropped"}
 _TRIALS = (
     " If each row is a trial with two options, name the columns: thali fit FILE --first COLUMN --second COLUMN"
     " --chosen COLUMN."
@@ -147,7 +147,7 @@ def recognised(found: NamedData, spec: ModelSpec, wanted: dict[str, Any]) -> tup
         return data, sentences, could_be
     if data.respondents:
         differing = differing_columns(data.people)
-        about = f" (columns constant within respondents: {shorten(differing)})" if differing else ""
+        about = f" (respondent columns: {shorten(differing)})" if differing else ""
         effect = effect_of_data(data)
         known = "" if math.isnan(effect) else f"; design effect {effect:.2g}"
         people = f"{len(data.respondents):,} respondents" if len(data.respondents) > 1 else "1 respondent"

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._data.kinds import BY_KINDS, OF_GROUPS
+from thali._data.kinds import OF_GROUPS, spec_of_kind
 from thali._model.names import aspects_meant, method_meant, plain
 from thali._model.options import ATTENTION
 from thali._model.registry import features_of, spec_named
@@ -162,7 +162,7 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
         return {"people": parse_people(word)}, rest or "ibp"
     if _who_ignores(item) is not None:
         return {ATTENTION.name: True}, rest
-    if kind in BY_KINDS and word == "classes":
+    if word == "classes" and spec_of_kind(kind).has_classes and kind not in OF_GROUPS:
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
             raise ArgumentError(f"{item!r} in --models must be classes:N, such as classes:2.")

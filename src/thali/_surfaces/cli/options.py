@@ -13,10 +13,9 @@ from thali._model.options import (
     CHOSEN,
     CODES,
     DESIGN,
-    DISSIMILARITIES,
     FIRST,
+    OF_OBJECTS,
     OF_TABLES,
-    OF_TRIPLETS,
     OPTION_COVARIATES,
     PEOPLE,
     RESPONDENT,
@@ -68,7 +67,7 @@ COMPARED = (
         "method",
     ),
     *("unique", "lapse", "alpha", "tree", "draws", "tune", "chains", "thin", "cores", "seed"),
-    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES, *OF_TRIPLETS, DISSIMILARITIES)),
+    *(option.word for option in (*OF_TABLES, OPTION_COVARIATES, *OF_OBJECTS)),
 )
 
 LEADERBOARD = (
@@ -175,7 +174,7 @@ LEADERBOARD = (
 def given_of_table(values: dict[str, Any]) -> dict[str, Any]:
     """What typed options say of a table, whichever model it is for: which rows count and what files beside it say, and
     unless none is about a shape of tables, all else."""
-    if not {option.word for option in (*OF_TABLES, *OF_TRIPLETS, DISSIMILARITIES)} & set(values):
+    if not {option.word for option in (*OF_TABLES, *OF_OBJECTS)} & set(values):
         return {option.name: values[option.word] for option in (WHERE, WITHOUT, CODES, DESIGN) if option.word in values}
     known = {word: owned[0][1] for word, owned in by_word().items()}
     return {known[word].name: value for word, value in values.items() if known[word].to == DATA}
@@ -260,7 +259,8 @@ def _whose(names: list[str]) -> str:
 def text_of_option(spec: ModelSpec, option: Option) -> str:
     """What an option of a model means; of `method`, which there are."""
     if option.name == "method":
-        return f"{' or '.join(spec.methods)}{option.help}."
+        *several, last = spec.methods
+        return f"Estimation method: {', '.join(several)} or {last}{option.help}."
     return option.help
 
 

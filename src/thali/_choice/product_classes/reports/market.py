@@ -134,16 +134,16 @@ def market_draws(draws: "Particles", design: "ExperimentDesign", people: "pandas
     kept = thinned(draws.group, int(np.clip(wanted, MIN_DRAWS, MAX_DRAWS)))
     most = int(MAX_OWNED / max(each, 1e-9) / len(kept))
     number = min(draws.n_respondents, max(1, most))
-    some = "all respondents in each"
+    some = "each with all respondents"
     if number < draws.n_respondents:
-        some = f"{number:,} of {draws.n_respondents:,} respondents in each, so intervals are slightly too wide"
+        some = f"each with {number:,} of {draws.n_respondents:,} respondents, so intervals are slightly too wide"
     return MarketDraws(
         attributes_of(design),
         _rule(draws, kept, number),
         float(draws.lapse),
         none_of(design),
         first_task_of(design),
-        f"{len(kept):,} draws of the posterior, with {some}",
+        f"{len(kept):,} draws of the posterior, {some}",
         people=people_of(people, draws.n_respondents),
     )
 

@@ -122,5 +122,5 @@ def asked_by_default(terminal: Terminal, data: Any, typed: dict[str, Any]) -> tu
     if offer.kind == EXPERIMENTS:
         clause += f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
     if others:
-        clause += f"; also --model {' or '.join(others)}"
+        clause += f" (alternative: --model {' or '.join(others)})"
     return asked_of(terminal, offer.spec, offer.name, typed | settings, None), clause

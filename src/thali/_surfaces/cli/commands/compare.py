@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from thali._data.kinds import CHOICES, EXPERIMENTS, OF_GROUPS, PAIRS, SPECS, spec_of_kind
+from thali._labels import plural
 from thali._model.default_models import compared_by_default
 from thali._model.registry import features_of
 from thali._model.spec import DATA, ModelSpec, Option
@@ -83,7 +84,9 @@ def run_compare(
     if by == PREDICTION and folds is None:
         parts = parts_of(data, leave_out)
         folds = proportionate_folds(len(named), parts)
-        notify(f"{len(named) * (folds or parts):,} fits: each model without each of {folds or parts:,} parts.")
+        number = folds or parts
+        several = plural(number, "part")
+        notify(f"{len(named) * number:,} fits: each model is fitted without each of {several} of the data.")
     if by == PREDICTION and features_of(of_data.kind):
         run = _BUDGET | run
     run |= {"by": by, "leave_out": leave_out, "folds": folds, "sensitivity": bool(own["sensitivity"])}

@@ -1,0 +1,26 @@
+"""What is said of the kind of data, and of the model, without loading either."""
+
+from thali._data.spec import DataSpec
+from thali._model.options import NUMBER_OF_DRAWS, SEED
+from thali._model.spec import ModelSpec
+
+KIND = "picks of two"
+PICKED = "pair that is picked"  # what a row of a table is of
+
+PICKS = DataSpec(
+    KIND,
+    f"{__package__}.data:Picks",
+    f"{__package__}.shape:SHAPES",
+    (("thali._comparison.choices:QuestionSplitter", "thali._comparison.choices:AnswerScorer"),),
+    example="PickedWorths()",
+    compared="picked-worths",
+)
+
+PICKED_WORTHS = ModelSpec(
+    name="picked-worths",
+    aliases=("worths",),
+    cls=f"{__package__}.model:PickedWorths",
+    data=(KIND,),
+    answers="how much each option is worth when two of a set are picked",
+    options=(NUMBER_OF_DRAWS, SEED),
+)
