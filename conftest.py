@@ -24,7 +24,7 @@ from thali._compile import jit
 from thali._compile.store import KernelCache
 from thali._designs import choice
 from thali._model.spec import ModelSpec
-from thali._paired import plain_worths, worths
+from thali._paired import estimates
 from thali._surfaces.cli import app
 
 KINDS = ("unit", "fit", "exact")
@@ -249,8 +249,7 @@ def few_draws(request, monkeypatch):
     """Boards by Laplace's approximation have a quarter of their usual draws, but in tests that are `exact`."""
     if request.node.get_closest_marker("exact"):
         return
-    monkeypatch.setattr(plain_worths, "DRAWS", 1000)
-    monkeypatch.setattr(worths, "_MOST_DRAWS", 1000)
+    monkeypatch.setattr(estimates, "DRAWS", 1000)
 
 
 @pytest.fixture

@@ -21,9 +21,9 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from thali._aspects.worths.laplace import Marginal
 from thali._data.pairs import PairedComparisons
 from thali._paired.worths import WorthsRequest, posed
+from thali._worths.laplace import Marginal
 
 FIRST, SCALE = 5, 173.7178  # periods that are seen before the first prediction; points of a unit of Glicko-2
 

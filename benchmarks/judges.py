@@ -17,10 +17,10 @@ import pandas as pd
 from scipy.special import expit
 from scipy.stats import spearmanr
 
-from thali._aspects.worths.chains import run
-from thali._aspects.worths.laplace import Marginal
 from thali._data.pairs import PairedComparisons
 from thali._paired.worths import WorthsRequest, posed
+from thali._worths.chains import run
+from thali._worths.laplace import Marginal
 
 
 def simulated(rng: np.random.Generator, worth: np.ndarray, log_d: np.ndarray, each: int) -> pd.DataFrame:
@@ -69,7 +69,7 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
                 rank = spearmanr(points[judged.judges].mean(axis=1), log_d[order]).statistic
                 print(f"seed {seed}: rank correlation {rank:.3f}, rms {rms[0]:.3f} with judges, {rms[1]:.3f} without")
                 if seed < chains:
-                    drawn = run(judged, None, None, 1, marginal=marginal).points
+                    drawn = run(marginal, 1).points
                     apart = np.abs(drawn[judged.judges].mean(axis=1) - points[judged.judges].mean(axis=1)).max()
                     i, k = np.triu_indices(n, 1)
                     p, q = (expit(each[i] - each[k]).mean(axis=1) for each in (drawn, points))

@@ -13,7 +13,7 @@ from itertools import combinations
 import numpy as np
 
 import thali as th
-from thali._paired.plain_worths import drawn_of
+from thali._paired.estimates import drawn_of
 from thali._paired.ranked import CERTAIN
 from thali._paired.scale import WorthScale
 from thali._paired.worths import WorthsRequest
@@ -44,7 +44,7 @@ def main(small: bool = False, repeats: int = 300) -> None:
     begun = counts(rng, WORTHS, NU, VOTES, PAIRS)
     board = board_of(begun)
     first = [LABELS.index(label) for label in board.table.index[:3]]
-    drawn = drawn_of(board.data, WorthsRequest(), WorthScale(), "laplace", 0.0, 1, False, None)
+    drawn = drawn_of(board.data, WorthsRequest(), WorthScale(), "laplace", None, 0.0, 1, False, None)
     for way, pairs in (("as_so_far", PAIRS), ("among_these", list(combinations(sorted(first), 2)))):
         for number in numbers:
             told = 0

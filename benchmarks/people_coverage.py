@@ -22,7 +22,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._aspects import dependence
+from thali._aspects import choice_dependence
 from thali._aspects.bradley_terry import density_of
 from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
 from thali._aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
@@ -94,7 +94,7 @@ class Study:
         p = (worth[:, first] / (worth[:, first] + worth[:, second])).mean(axis=0)
         labels, none = tuple(f"o{number}" for number in range(self.options)), np.zeros(len(first))
         data = th.PairedComparisons._made_of(labels, first, second, 1e6 * p, 1e6 * (1 - p), none, None, None, None)
-        found = dependence.NormalWorths(density_of(data, 0.0, False, has_prior=False)).mode
+        found = choice_dependence.NormalWorths(density_of(data, 0.0, False, has_prior=False)).mode
         return found - found.mean()
 
 
@@ -125,10 +125,10 @@ def dominated(people: int) -> np.ndarray:
 def drawn(data: th.PairedComparisons, how: str, seed: int) -> tuple[np.ndarray, str, float]:
     """Draws of log worths, what adjusted them, and the design effect."""
     density = density_of(data, 0.0, False, has_prior=how != "maximum likelihood")
-    worths, made = dependence.worths_of("independent" if how == "independent" else "adjusted", data, density)
+    worths, made = choice_dependence.worths_of("independent" if how == "independent" else "adjusted", data, density)
     assert made is not None
     if how == POWER:
-        worths = dependence.NormalWorths(density.raised(1.0 / max(1.0, made.effect)))
+        worths = choice_dependence.NormalWorths(density.raised(1.0 / max(1.0, made.effect)))
     if how == "chains":
         model = th.EliminationByAspects("unique", lapse=0.0, people="adjusted")
         model.fit(data, draws=DRAWS // 4, tune=300, random_seed=seed, progressbar=False)

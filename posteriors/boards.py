@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 from scipy.special import expit
-
 from thali._aspects.worths.chains import Sampler, tuned
+
 from thali._inference.seeds import streams
 from thali._paired.worths import WorthsRequest, posed
 

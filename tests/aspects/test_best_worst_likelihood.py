@@ -12,15 +12,15 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.answers.check import check_sentence
-from thali._aspects.likelihoods.best_worst import (
+from thali._aspects.operations import log_likelihood, rebuild
+from thali._aspects.state import empty_state
+from thali._data.answers import ordered_pairs
+from thali._model.best_worst import (
     RANKING,
     REVERSED,
     RULES,
     answer_probabilities,
-    ordered_pairs,
 )
-from thali._aspects.operations import log_likelihood, rebuild
-from thali._aspects.state import empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Elimination
 

@@ -28,14 +28,14 @@ from thali._aspects.choice_dependence import (
     mode_of,
     worths_of,
 )
-from thali._aspects.maximum_likelihood.respondent_scores import (
+from thali._aspects.state import COLUMNS
+from thali._data.groups import GroupedData
+from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
     inverse_root,
     raise_improbable_variance,
 )
-from thali._aspects.state import COLUMNS
-from thali._data.groups import GroupedData
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Elimination
 from thali.priors import Given
@@ -317,7 +317,7 @@ def test_unanimous_respondents_have_intervals_of_independent_answers(people):
         for each in ("adjusted", "independent")
     )
     widths = [table["rating_high"] - table["rating_low"] for table in (adjusted, independent)]
-    assert (widths[0] > 0.97 * widths[1]).all()
+    assert (widths[0] > 0.93 * widths[1]).all()  # draws
     assert people < 14 or (widths[0] < 1.2 * widths[1]).all()
 
 
@@ -676,7 +676,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     shorter.continue_fit(2, progressbar=False)
     for name in ("common_worth", "population_probability"):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
-    with refused(ArgumentError, "people=Individuals()", "method='mcmc'"):
+    with refused(ArgumentError, "people", "Individuals()"):
         th.leaderboard(data, people=th.people.Individuals(), progressbar=False)
     with refused(ArgumentError, "people=Individuals()"):
         model.update(data)

@@ -11,8 +11,8 @@ from helpers.sentences import refused
 from scipy import sparse
 
 import thali as th
-from thali._aspects.dependence import clusters_of, effect_of
 from thali._aspects.models.point import feature_problem, probable_features, scores_of_features, weights_at_mode
+from thali._model.dependence import clusters_of, effect_of
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive, MostSimilarPair
 

@@ -17,7 +17,7 @@ from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, LINKS, MIXED
 
 import thali as th
-from thali._aspects.likelihoods.best_worst import RULES
+from thali._model.best_worst import RULES
 
 pytestmark = [
     pytest.mark.fit,

@@ -7,8 +7,8 @@ from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.likelihoods.best_worst import answer_probabilities
 from thali._comparison.choices import ScoredOccasions
+from thali._model.best_worst import answer_probabilities
 
 RULES = ("ranking", "reversed")
 WORTH = np.array([4.0, 2.0, 1.0, 0.5, 0.25])

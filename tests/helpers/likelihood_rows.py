@@ -28,12 +28,12 @@ from helpers.problems import (
 from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, MIXED, build_triplets
 from thali._aspects import operations
-from thali._aspects.likelihoods.best_worst import RULES
 from thali._aspects.likelihoods.pair_blocks import LOGLIK, OTHER, OWN, TIE, WIDTH
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali._aspects.state import COLUMNS, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar
+from thali._model.best_worst import RULES
 from thali.likelihoods import Elimination
 from thali.priors import IndianBuffet
 

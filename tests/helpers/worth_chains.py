@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-import thali._aspects.worths.chains as chains
+import thali._worths.chains as chains
 from helpers.limits import lower_in
 
 
@@ -15,9 +15,10 @@ def differing(monkeypatch):
 
     @contextmanager
     def differ(place=None):
-        def drawn_once(density, *given, **named):
-            found = drawn.setdefault(density.size, None) or run(density, *given, **named)
-            drawn[density.size] = found
+        def drawn_once(marginal, *given, **named):
+            size = marginal.density.size
+            found = drawn.setdefault(size, None) or run(marginal, *given, **named)
+            drawn[size] = found
             reported = np.random.default_rng(1).standard_normal((len(found.reported), 4, 500))
             if place is not None:
                 reported[place, 0] += 9.0

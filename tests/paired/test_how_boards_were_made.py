@@ -32,7 +32,7 @@ def battles(rows=240):
 DATED = {"date": "day", "period": "month"}
 PLAIN = [
     "Bradley & Terry (1952)",
-    "Gamma(1, 1) prior on the worth",
+    "Normal(0, u²) priors, with log u ~ Normal(log 1.3, 1)",
     "rule of Davidson (1970)",
     "Laplace approximation",
 ]
@@ -49,11 +49,15 @@ HOW = {
         {"covariates": "length"},
         ["log odds of a choice were linear in each covariate (length)", "Normal(0, 1)"],
     ),
-    "judges": ({"judges": True}, ["log d ~ Normal(0, tau²) and a HalfNormal(0.5) prior on tau"]),
+    "judges": (
+        {"judges": True},
+        ["log d ~ Normal(0, tau²) and a mean of 0 over judges, and a HalfNormal(0.5) prior on tau"],
+    ),
     "known judges": ({"judges": True, "judge_sd": 0.3}, ["and tau = 0.3."]),
     "periods": ({**DATED, "drift": 0.1}, ["successive periods (month) by Normal(0, s²), with s = 0.1."]),
     "since": ({**DATED, "since": "2025-03-05"}, ["Only comparisons since 2025-03-05 were used."]),
-    "parts": ({"by": "language", "pool": True}, ["worths in each part were common worths times Gamma"]),
+    "parts": ({"by": "language", "pool": True}, ["in each part varied around the common ones as Normal(0, s²)"]),
+    "spread": ({"spread": 2.0}, ["priors, with u = 2."]),
     "lapse": ({"lapse": 0.02}, ["random choice was fixed at 0.02"]),
 }
 
@@ -245,7 +249,7 @@ def test_pooled_boards_by_chains_agree_with_the_approximation():
     np.testing.assert_allclose(found.table["rating"], ratings[found.table.index], atol=0.05 * 400 / np.log(10))
 
 
-@pytest.mark.parametrize(("place", "name"), [(-1, "part_sd"), (-2, "common_log_worth[C]")])
+@pytest.mark.parametrize(("place", "name"), [(-1, "part_sd"), (-2, "spread"), (-3, "common_log_worth[C]")])
 def test_pooled_boards_by_chains_say_what_does_not_agree(place, name, differing):
     with differing(place):
         assert pooled_part("mcmc").convergence().facts["r_hat_of"] == name

@@ -83,7 +83,7 @@ def test_it_is_the_posterior_of_luces_model(frame):
 def test_best_and_worst_of_three_are_rankings():
     rows = ranked(size=3)
     one, other = (th.leaderboard(frame, **QUIET) for frame in (wide(rows), best_worst(rows)))
-    np.testing.assert_allclose(one.table["rating"], other.table.loc[one.table.index, "rating"], atol=1.0)  # draws
+    np.testing.assert_allclose(one.table["rating"], other.table.loc[one.table.index, "rating"], atol=4.0)  # draws
     table = other.table
     assert table["wins"].sum() == table["losses"].sum() == table["ties"].sum() == len(rows)
     assert "best-worst choices" in other.title and "choices" in one.title
@@ -97,7 +97,7 @@ def test_judges_of_rankings(frame):
     assert judges["comparisons"].sum() == board.data.n_answers
     gain = judges["log_score"] - judges["log_score_chance"]
     assert gain["j4"] > 0.2 > gain["j0"]
-    assert "apply to a judge of discrimination 1" in board.note
+    assert "the typical judge of this panel sees" in board.note
     assert [each.key for each in th.findings(board)][:4] == ["leaderboard", "groups", "votes", "judges"]
 
 
@@ -120,7 +120,7 @@ def probability(worth, order):
 @pytest.mark.parametrize("answer", [wide, best_worst])
 def test_the_others_predict_a_judge_as_without_the_judge(answer):
     """The best and the worst of a set are those of all rankings that begin and end with them."""
-    how = {"judges": True, "judge_sd": 0.5, **QUIET}
+    how = {"judges": True, "judge_sd": 0.5, "spread": 1.3, **QUIET}
 
     def score_by(board, name):
         """The mean log probability of the answers of somebody, by the worths of a board."""
@@ -136,7 +136,7 @@ def test_the_others_predict_a_judge_as_without_the_judge(answer):
         without = th.leaderboard(answer([row for row in ROWS if row[0] != name]), **how)
         found = board.judges().loc[name, "log_score"]
         near, far = (abs(found - score_by(each, name)) for each in (without, board))
-        assert near < 0.02 and near < 0.3 * far  # `far` knows the answers of the judge
+        assert near < 0.03 and near < 0.3 * far  # `far` knows the answers of the judge
 
 
 @pytest.mark.first(1)

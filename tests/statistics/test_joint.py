@@ -28,7 +28,7 @@ from helpers.set_problems import random_choices
 from scipy import stats
 
 import thali as th
-from thali._aspects.likelihoods.best_worst import RULES
+from thali._model.best_worst import RULES
 from thali.likelihoods import Additive, Elimination, MostSimilarPair
 from thali.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 

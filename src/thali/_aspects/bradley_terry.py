@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -10,6 +9,7 @@ import numpy as np
 from thali._compile.jit import compiled
 from thali._data.pairs import PairedComparisons
 from thali._inference.chains import BLOCK, IndependentDraws, Run, recorded_of
+from thali._inference.numerics.davidson import shares, slopes, terms
 from thali._inference.numerics.exponential import fast_exp
 from thali._inference.numerics.logarithm import fast_log
 from thali._inference.optimise import Slope, Target, newton
@@ -22,14 +22,12 @@ from thali.errors import ArgumentError, DataError, Setting
 from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
 from .draws.covariates import FARTHEST, parameter
 from .likelihoods.elimination import as_pairs
-from .outcomes import shares, slopes, terms
 from .priors.given import Given
 from .samplers.record import ChainDraws
 
 if TYPE_CHECKING:
     import xarray
 
-    from .maximum_likelihood.set_problems import BestWorstProblem, LuceProblem
     from .samplers.chains import SamplingTask
 
 
@@ -134,62 +132,6 @@ class BradleyTerryDensity(NamedTuple):
         return LocalDensity(point, value, gradient, curvature)
 
 
-class SetDensity(NamedTuple):
-    r"""The density of log worths, of which only differences count, given choices from sets, or best and worst.
-
-    .. math:: \log p(u) = \log L(e^u) + \sum_i u_i - n \log \sum_i e^{u_i}
-
-    with the likelihood L of Luce's model: of rankings, choices one after another, that of Plackett; of best and worst
-    that of `likelihoods.best_worst`. The methods are those of `Density`, without ties and covariates.
-    """
-
-    pose: "LuceProblem | BestWorstProblem"
-    has_prior: bool
-    power: float = 1.0
-    has_ties = False
-    covariates = 0
-
-    @property
-    def n_options(self) -> int:
-        return self.pose.n_aspects
-
-    @property
-    def size(self) -> int:
-        return self.n_options
-
-    @property
-    def lapse(self) -> float:
-        return self.pose.lapse
-
-    @property
-    def rows(self) -> int:
-        return len(self.pose.counts)
-
-    def parts_of(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return points, points[..., :0], points[..., :0]
-
-    def raised(self, power: float) -> "SetDensity":
-        return self._replace(pose=self.pose.with_counts(power * self.pose.counts), power=power * self.power)
-
-    def simpler(self) -> "SetDensity | None":
-        return self._replace(pose=replace(self.pose, lapse=0.0)) if self.lapse > 0.0 else None
-
-    def log_likelihoods(self, points: np.ndarray) -> np.ndarray:
-        some = max(1, ENTRIES // self.rows)
-        blocks = [points[begin : begin + some] for begin in range(0, len(points), some)]
-        tops = [each.max(axis=1, keepdims=True) for each in blocks]
-        return np.concatenate([self.pose.log_likelihoods(np.exp(u - top)) for u, top in zip(blocks, tops, strict=True)])
-
-    def likelihood_at(self, point: np.ndarray) -> "LocalDensity":
-        weights, none = np.exp(point - point.max()), np.zeros(0)
-        gradient, hessian, _ = self.pose.slopes(weights, none)
-        return LocalDensity(point, float(self.pose.terms(weights, none).sum()), gradient, -hessian)
-
-
-AnyDensity = BradleyTerryDensity | SetDensity
-ENTRIES = 1 << 22  # answers times points at a time
-
-
 class LocalDensity(NamedTuple):
     """The density at a point."""
 
@@ -210,7 +152,7 @@ def density_of(data: PairedComparisons, lapse: float, has_ties: bool, has_prior:
     return BradleyTerryDensity(first, second, wins, losses, tied, x, data.n_options, float(lapse), has_ties, has_prior)
 
 
-def log_densities(density: AnyDensity, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def log_densities(density: BradleyTerryDensity, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The log of the density with its prior at each row, and the log-likelihood in it, without coefficients."""
     u, log_nu, beta = density.parts_of(points)
     found = density.log_likelihoods(points)
@@ -220,13 +162,13 @@ def log_densities(density: AnyDensity, points: np.ndarray) -> tuple[np.ndarray, 
     return found + of_worths + (log_nu - np.exp(log_nu)).sum(axis=1) - 0.5 * (beta**2).sum(axis=1), found
 
 
-def local(density: AnyDensity, point: np.ndarray) -> LocalDensity:
+def local(density: BradleyTerryDensity, point: np.ndarray) -> LocalDensity:
     """Value, gradient and curvature at a point."""
     found = density.likelihood_at(point)
     return _with_prior(density, found) if density.has_prior else found
 
 
-def _with_prior(density: AnyDensity, likelihood: LocalDensity) -> LocalDensity:
+def _with_prior(density: BradleyTerryDensity, likelihood: LocalDensity) -> LocalDensity:
     """The density where the likelihood alone is that."""
     from scipy.special import logsumexp
 
@@ -336,7 +278,7 @@ _ROUNDING = 1e-14  # of the log density: gains below that share of it cannot be 
 class _Worths(Target[LocalDensity]):
     """A density."""
 
-    def __init__(self, density: AnyDensity) -> None:
+    def __init__(self, density: BradleyTerryDensity) -> None:
         self._density = density
 
     def moved(self, here: LocalDensity, change: np.ndarray) -> LocalDensity:
@@ -352,7 +294,7 @@ class _Worths(Target[LocalDensity]):
         return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
 
 
-def highest(density: AnyDensity) -> LocalDensity:
+def highest(density: BradleyTerryDensity) -> LocalDensity:
     """The density where it is highest, its log worths with a mean of 0, by damped Newton steps."""
     from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
@@ -398,7 +340,6 @@ SYMMETRIC = 0.5  # standard deviation of the log odds up to which turning alone 
 STEPS, MAX_STEPS, LENGTH = 10, 20, 0.7  # of the corrections elsewhere: so many for each unit of that, at most, how long
 MAX_CORRECTED = 20  # coordinates, and pairs for each; of so few the corrections are as many as can be: they are quick
 _PILOT = 200  # draws by which that is decided
-MANY, NEARLY = 100_000, 0.15  # rows from which on deviations are not turned if that standard deviation is below it
 
 
 class NormalWorths:
@@ -427,9 +368,8 @@ class NormalWorths:
 
     mode: np.ndarray
     steps: int
-    is_normal: bool = False  # whether the density is so near to a normal one that its many rows need not be seen again
 
-    def __init__(self, density: AnyDensity) -> None:
+    def __init__(self, density: BradleyTerryDensity) -> None:
         from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
         self.density = density
@@ -447,8 +387,6 @@ class NormalWorths:
             wanted = round(STEPS * asymmetry) if asymmetry > SYMMETRIC else 0
             is_small = density.size <= MAX_CORRECTED and density.rows <= MAX_CORRECTED**2
             self.steps = MAX_STEPS if is_small else min(MAX_STEPS, wanted)
-            many = density.covariates > 0 and density.rows > MANY
-            self.is_normal = many and asymmetry < NEARLY
 
     def draws(self, rng: np.random.Generator, count: int) -> tuple[np.ndarray, np.ndarray]:
         """So many points, the log worths of each with a sum of 0, and their log-likelihoods without coefficients.
@@ -470,10 +408,6 @@ class NormalWorths:
             taken = -rng.standard_exponential(count) < there - value
             both[taken], value[taken], likelihood[taken] = new[taken], there[taken], of_new[taken]
         return self.mode + here, likelihood / self.density.power
-
-    def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """The points of `draws` alone, for which the rows need not be seen if the density is nearly normal."""
-        return self.mode + self.deviations(rng, count) if self.is_normal else self.draws(rng, count)[0]
 
     def deviations(self, rng: np.random.Generator, count: int) -> np.ndarray:
         """Normal deviations from the mode (draws, coordinates)."""
@@ -498,10 +432,6 @@ class NormalWorths:
     def spread(self, variance: np.ndarray, df: float) -> "SpreadWorths":
         """Return the same with the covariance L W L', W the variance of respondents' scores, known to `df` degrees."""
         return SpreadWorths(self, spreading(self._root, variance), df)
-
-    def widened(self, rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
-        """Return points whose covariance is known as it is."""
-        return points
 
     def _centred(self, away: np.ndarray) -> np.ndarray:
         """Deviations whose log worths have a sum of 0."""
@@ -528,7 +458,7 @@ class SpreadWorths:
         self.normal, self.matrix, self.df = normal, matrix, df
 
     @property
-    def density(self) -> AnyDensity:
+    def density(self) -> BradleyTerryDensity:
         """That of the draws before they are spread."""
         return self.normal.density
 
@@ -541,10 +471,6 @@ class SpreadWorths:
         """As `NormalWorths.draws`."""
         points = self.widened(rng, self.mode + self._spread(self.normal.draws(rng, count)[0] - self.mode))
         return points, self.density.log_likelihoods(points)
-
-    def points(self, rng: np.random.Generator, count: int) -> np.ndarray:
-        """As `NormalWorths.points`, before they are widened."""
-        return self.mode + self._spread(self.normal.points(rng, count) - self.mode)
 
     def widened(self, rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
         """Return points as uncertain as their covariance makes them."""
@@ -675,7 +601,7 @@ def sampling_of_worths(
     run: Run,
     parts: dict[str, Any],
     task: "SamplingTask",
-    worths_of: Callable[[PairedComparisons, AnyDensity], tuple[Worths, Dependence | None]],
+    worths_of: Callable[[PairedComparisons, BradleyTerryDensity], tuple[Worths, Dependence | None]],
 ) -> Sampling[WorthChain]:
     """The run for these data.
 

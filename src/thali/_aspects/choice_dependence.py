@@ -6,24 +6,23 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
-from thali._people.populations import ADJUSTED
-from thali._posterior.dependence import SCORES, Dependence
-
-from .bradley_terry import AnyDensity, NormalWorths, Worths
-from .dependence import MAX_OPTIONS, chosen, dependence_of_chains, effect_of
-from .likelihoods.elimination import Elimination
-from .maximum_likelihood.clusters import Clusters, clusters_of
-from .maximum_likelihood.estimates import covariate_sizes
-from .maximum_likelihood.maximum import mode_of
-from .maximum_likelihood.problem import Pose, problem
-from .maximum_likelihood.respondent_scores import (
+from thali._model.clusters import Clusters, clusters_of
+from thali._model.dependence import MAX_OPTIONS, choose_dependence, dependence_of_chains, effect_of
+from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
     raise_improbable_variance,
     scores_at,
 )
+from thali._people.populations import ADJUSTED
+from thali._posterior.dependence import SCORES, Dependence
+
+from .bradley_terry import BradleyTerryDensity, NormalWorths, Worths
+from .likelihoods.elimination import Elimination
+from .maximum_likelihood.estimates import covariate_sizes
+from .maximum_likelihood.maximum import mode_of
+from .maximum_likelihood.problem import Pose, problem
 from .priors.given import Given
 
 CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
@@ -76,15 +75,15 @@ def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
     return problem(data, owners, likelihood.lapse, best_worst=likelihood.best_worst)
 
 
-def worths_of(asked: Any, data: PairedComparisons | Choices, density: AnyDensity) -> tuple[Worths, Dependence | None]:
+def worths_of(asked: Any, data: PairedComparisons, density: BradleyTerryDensity) -> tuple[Worths, Dependence | None]:
     """Draws of worths from their density near its mode, which allow for people unless asked not to."""
     clusters = clusters_of(data, density.has_ties)
-    made = chosen(asked, ADJUSTED, data, [] if clusters is None else [clusters])
+    made = choose_dependence(asked, ADJUSTED, data, [] if clusters is None else [clusters])
     normal = NormalWorths(density)
     if made is None or clusters is None:
         return normal, made
     n = data.n_options
-    extra = None if isinstance(data, Choices) or data.covariates is None else data.cells.x
+    extra = None if data.covariates is None else data.cells.x
     pose = problem(data, np.eye(n, dtype=bool), density.lapse, extra, density.has_ties)
     logs, log_nu, beta = density.parts_of(normal.mode)
     order = np.concatenate([np.arange(n), n + np.roll(np.arange(density.size - n), int(density.has_ties))])

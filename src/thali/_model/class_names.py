@@ -18,7 +18,7 @@ PLACES = {
     "ChosenPlaces": "thali._data.answers:ChosenPlaces",
     "ClassDraws": "thali._choice.latent_class.fit:ClassDraws",
     "Clause": "thali.errors:Clause",
-    "Clusters": "thali._aspects.maximum_likelihood.clusters:Clusters",
+    "Clusters": "thali._model.clusters:Clusters",
     "Coding": "thali._choice.coding:Coding",
     "Continuation": "thali._model.sampling:Continuation",
     "CountedComparisons": "thali._paired.counted:CountedComparisons",

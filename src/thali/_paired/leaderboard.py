@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import one_of, positive
 from thali._data.choices import Choices
 from thali._data.connectivity import disconnected
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, warn, without_warnings
 from thali._labels import plural, shorten
-from thali._people.populations import ADJUSTED, INDEPENDENT, Individuals, check_people, refuse_without_chains
-from thali.errors import Argument, ArgumentError, DataError, DataWarning
+from thali._people.populations import ADJUSTED, check_people
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 from .board import Leaderboard
 from .counted import DAVIDSON, CountedComparisons, Judgements, count, counting_ties, judgements_of, listed, with_more
+from .estimates import WorthEstimates, drawn_of
 from .more_votes import FIRST, more_votes
-from .plain_worths import WorthEstimates, drawn_of
 from .pooled import check_pool, pooled
 from .ranked import board_of
 from .scale import WorthScale
@@ -44,7 +44,7 @@ def leaderboard(
     by: Any = None,
     id: str | None = None,
     pool: bool = False,
-    people: "Literal['independent', 'adjusted'] | Individuals | None" = None,
+    people: "Literal['independent', 'adjusted'] | None" = None,
     judges: bool = False,
     judge_sd: float | None = None,
     judge_bias: bool = False,
@@ -53,6 +53,7 @@ def leaderboard(
     since: Any = None,
     until: Any = None,
     anchor_model: "str | Mapping[str, float] | None" = None,
+    spread: float | None = None,
     lapse: float = 0.0,
     **columns: Any,
 ) -> Leaderboard:
@@ -82,9 +83,10 @@ def leaderboard(
     ties : {"davidson", "half", "drop"}
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
     method : {"laplace", "mcmc", "maximum-likelihood"}
-        "laplace" and "mcmc": the posterior under Gamma(1, 1) priors of worths and nu, which keeps the worths of options
-        that were never beaten, or never compared, finite, and Normal(0, 1) priors of the coefficients of covariates;
-        see `EliminationByAspects`. "maximum-likelihood": estimates without a prior, with the normal distribution that
+        "laplace" and "mcmc": the posterior under Normal(0, spread²) priors of log worths, which keep the worths of
+        options that were never beaten, or never compared, finite, Normal(0, 4) of log nu and Normal(0, 1) of the
+        coefficients of covariates. "laplace": Laplace's approximation, which short chains correct where there are few
+        comparisons per option. "maximum-likelihood": estimates without a prior, with the normal distribution that
         they have in large samples.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator
         Of the draws from which ranks and intervals are computed.
@@ -101,16 +103,15 @@ def leaderboard(
         with the same one the first counts, also in an `update`. None: rows that are alike all count.
     pool : bool
         Whether the boards of the values of one column (`by`) borrow strength from each other, which helps where a value
-        has few comparisons. The worths of a part are those common to all times r, r ~ Gamma(kappa, kappa), kappa ~
-        Gamma(2, .1), as of groups whose weights are "similar" (`EliminationByAspects`); nu and the coefficients of
-        covariates are common. By "laplace" or "mcmc". If answers are adjusted for people, the likelihood is raised to
+        has few comparisons. The log worths of a part are Normal about those common to all, with a standard deviation
+        that is HalfNormal(.5); nu and the coefficients of covariates are common. By "laplace" or "mcmc". If answers are
+        adjusted for people, the likelihood is raised to
         one over the design effect of all.
-    people : {"independent", "adjusted"} or thali.people.Individuals, optional
+    people : {"independent", "adjusted"}, optional
         How respondents differ, where the source contains who answered (files that are read in batches do not).
         "independent": as many answers as of different respondents. "adjusted": intervals and orders hold for new
-        samples of respondents, as `EliminationByAspects` adjusts draws. `Individuals`, by "mcmc": each respondent has
-        individual worths about common ones, which are those of the board. None: "adjusted" where half of two
-        respondents or more answered at least twice, "independent" by "mcmc".
+        samples of respondents, as `EliminationByAspects` adjusts draws. None: "adjusted" where half of two respondents
+        or more answered at least twice, "independent" by "mcmc".
     judges : bool
         Whether those who answered differ in how sharply they see worths; the ratings are those that a judge of
         discrimination 1 sees. See `Leaderboard.judges`. By "laplace" or "mcmc".
@@ -132,6 +133,10 @@ def leaderboard(
         The option whose rating is 1000, or the option with its rating, such as {"m1": 1114}; the intervals of ratings
         are then those of differences from it, and in periods it stands still. In a part (`by`) without it the mean is
         that of the same options among all. None: the mean of ratings is 1000.
+    spread : float, optional
+        The standard deviation of log worths, 1.3 for options that are typically 2.5 times as good as their neighbours
+        in a random pair. None: learned, log spread ~ Normal(log 1.3, 1). If pairs were matched by an order known in
+        advance (seeds, leagues, a chain), neighbours are close and the learned spread is too small: give a number.
     lapse : float
         The share of choices that are made at random.
     **columns
@@ -176,22 +181,29 @@ def leaderboard(
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
     asked = WorthsRequest(judges, judge_sd, period, drift, since, until, judge_bias)
-    check_settings(asked, by, method, people, anchor_model, pool)
+    check_settings(asked, by, method, people, anchor_model, pool, spread)
     columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
     settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
+    settings["spread"] = spread
     settings |= asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
-def check_settings(asked: WorthsRequest, by: Any, method: str, people: Any, anchor_model: Any, pool: Any) -> None:
+def check_settings(
+    asked: WorthsRequest, by: Any, method: str, people: Any, anchor_model: Any, pool: Any, spread: Any = None
+) -> None:
     """Raise for settings of a leaderboard that cannot be, whatever its data are."""
-    check_people(people, (Individuals,))
-    if method != "mcmc":
-        refuse_without_chains(people, method, (INDEPENDENT, ADJUSTED))
+    check_people(people, ())
+    if spread is not None:
+        positive("spread", spread, "a standard deviation")
+        if method == "maximum-likelihood":
+            raise ArgumentError(
+                Argument("spread"), " requires a prior; set ", Setting("method", "laplace"), ", or mcmc."
+            )
     asked.check(method, people)
     WorthScale.of(anchor_model)
-    check_pool(pool, by, asked, method, people)
+    check_pool(pool, by, asked, method)
 
 
 class Made(NamedTuple):
@@ -252,6 +264,7 @@ def leaderboard_of(
     progressbar: bool,
     parts: Mapping[str, Judgements] | None = None,
     people: Any = None,
+    spread: float | None = None,
     lapse: float = 0.0,
     anchor_model: Any = None,
     pool: bool = False,
@@ -273,7 +286,7 @@ def leaderboard_of(
             warn(DataWarning(message))
 
     def drawn_by(data: Judgements, scale: WorthScale, progressbar: bool) -> tuple[WorthEstimates, np.ndarray | None]:
-        settings = wanted, scale, method, lapse, random_seed, progressbar, people
+        settings = wanted, scale, method, spread, lapse, random_seed, progressbar, people
         drawn = drawn_of(data, *settings)
         if data.covariates is None:
             return drawn, None
@@ -289,7 +302,7 @@ def leaderboard_of(
             ready[name] = prepared(part)
     shared: dict[str, tuple[WorthEstimates, np.ndarray | None]] = {}
     if pool and len(ready) > 1:
-        shared, sentence = _shared(ready, data, 1.0 / effect, method, lapse, random_seed, progressbar)
+        shared, sentence = _shared(ready, data, 1.0 / effect, method, spread, lapse, random_seed, progressbar)
         board = replace(board, note=f"{board.note} {sentence}")
     for name, part in ready.items():
         own = scale.of_part(part.labels, board.table)

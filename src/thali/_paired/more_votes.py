@@ -32,7 +32,7 @@ class Vote(NamedTuple):
 def information(difference: np.ndarray, nu: float, lapse: float) -> np.ndarray:
     """What a vote on two options is expected to say about the difference of their log worths (Fisher's information);
     NaN for nu: there are no ties."""
-    from thali._aspects.outcomes import shares, slopes, tie_ratio
+    from thali._inference.numerics.davidson import shares, slopes, tie_ratio
 
     q, rest = shares(difference)
     has_ties, log_nu = not np.isnan(nu), np.log(nu)

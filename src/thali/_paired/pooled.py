@@ -8,19 +8,18 @@ import numpy as np
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import streams
 from thali._labels import shorten
-from thali._people.populations import Individuals
 from thali._posterior.interval import TAILS
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .counted import listed
-from .plain_worths import DRAWS, WorthEstimates
+from .estimates import DRAWS, WorthEstimates
 from .worths import WorthsRequest, agreement_of
 
 if TYPE_CHECKING:
-    from thali._aspects.worths.parts import GroupDensity
+    from thali._worths.pooled import GroupDensity
 
 
-def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str, people: Any) -> None:
+def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str) -> None:
     """Refuse what pooling says nothing of."""
     if not pool:
         return
@@ -33,8 +32,6 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str, people: An
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")
         raise ArgumentError(Argument("pool"), " cannot be combined with ", besides, "; remove one.")
-    if isinstance(people, Individuals):
-        raise ArgumentError(Argument("pool"), " cannot be combined with ", Setting("people", people), "; remove one.")
     if method == "maximum-likelihood":
         raise ArgumentError(
             Argument("pool"),
@@ -58,27 +55,27 @@ def pooled(
     whole: PairedComparisons,
     power: float,
     method: str,
+    spread: float | None,
     lapse: float,
     random_seed: Any,
     progressbar: bool,
 ) -> Pooled:
     """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a power."""
-    from scipy.special import polygamma
-
-    from thali._aspects.worths.chains import run
-    from thali._aspects.worths.laplace import Marginal
+    from thali._worths.chains import run
+    from thali._worths.draws import draw
+    from thali._worths.laplace import Marginal
 
     density = _density(parts, whole, power, lapse)
-    marginal, chains = Marginal(density), None
+    marginal, chains = Marginal(density, spread), None
     if method == "mcmc":
-        drawn = run(density, None, None, random_seed, progressbar, marginal=marginal)
+        drawn = run(marginal, random_seed, progressbar)
         points, spreads = drawn.points, drawn.spreads
         names = whole.labels, list(parts), (), whole.covariate_names
         common = [f"common_log_worth[{label}]" for label in whole.labels]
-        chains = agreement_of(drawn.reported, marginal, *names, others=common, spreads=("", "part_sd", ""))
+        chains = agreement_of(drawn.reported, marginal, *names, others=common, spreads=("spread", "", "part_sd", ""))
     else:
         (rng,) = streams(random_seed, 1)
-        points, spreads = marginal.draws(rng, DRAWS)
+        points, spreads = draw(marginal, rng, DRAWS)
     worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     place, found = {label: k for k, label in enumerate(whole.labels)}, {}
@@ -87,11 +84,10 @@ def pooled(
         has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
         found[name] = WorthEstimates(log_worths, has_ties, beta, None, None, of_chains=chains)
-    differ = np.sqrt(polygamma(1, np.asarray(spreads.drift) ** -2.0))
-    low, high = np.quantile(differ, TAILS)
+    low, high = np.quantile(spreads.drift, TAILS)
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard deviation of "
-        f"{differ.mean():.2g} ({low:.2g} to {high:.2g})."
+        f"{spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."
     )
     return Pooled(found, sentence)
 
@@ -100,8 +96,8 @@ def _density(
     parts: Mapping[str, PairedComparisons], whole: PairedComparisons, power: float, lapse: float
 ) -> "GroupDensity":
     """The density that the comparisons of all parts leave."""
-    from thali._aspects.worths.density import ComparisonRows
-    from thali._aspects.worths.parts import GroupDensity
+    from thali._worths.density import ComparisonRows
+    from thali._worths.pooled import GroupDensity
 
     place, names = {label: k for k, label in enumerate(whole.labels)}, whole.covariate_names
     rows: list[tuple[np.ndarray, ...]] = []

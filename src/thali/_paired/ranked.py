@@ -14,7 +14,7 @@ from thali._posterior.surely import CERTAIN
 
 from .board import Leaderboard
 from .counted import Judgements
-from .plain_worths import WorthEstimates
+from .estimates import WorthEstimates
 from .scale import SCALE, WorthScale
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import numpy as np
 
 from thali._arguments import one_of
 from thali._aspects.maximum_likelihood.answers import estimates_of
-from thali._aspects.maximum_likelihood.clusters import orthonormal_basis
 from thali._aspects.maximum_likelihood.goodness import chi_square_tail
 from thali._digits import p_in_words
 from thali._labels import shorten, suggest
+from thali._model.clusters import orthonormal_basis
 from thali._printed import Printed
 from thali.errors import ArgumentError
 

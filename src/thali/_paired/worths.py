@@ -1,4 +1,4 @@
-"""The worths of a leaderboard whose judges differ in discrimination, or whose options change in time."""
+"""The density of a leaderboard's comparisons, and what draws of it say about judges and about time."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -9,7 +9,6 @@ from thali._arguments import positive
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
-from thali._inference.seeds import streams
 from thali._labels import plural, shorten
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import TAILS
@@ -22,16 +21,15 @@ from .scale import WorthScale
 if TYPE_CHECKING:
     import pandas
 
-    from thali._aspects.worths.density import Density, Spreads
-    from thali._aspects.worths.laplace import Marginal
+    from thali._worths.density import Density, Spreads
+    from thali._worths.laplace import Marginal
 
 # What is asked for ----------------------------------------------------------------------------------------------------
 
 
 BY_CHAINS = Advice(draws=None, stuck=(Setting("method", "laplace"), " needs no chains"))
-SPREADS = ("judge_sd", "drift", "bias_sd")  # the standard deviations of `Spreads`, in that order
+SPREADS = ("spread", "judge_sd", "drift", "bias_sd")  # the standard deviations of `Spreads`, in that order
 FEW = 30  # comparisons of a judge below which Laplace's approximation of the discrimination is said to be rough
-_MOST_DRAWS, _LEAST_DRAWS, _MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all of them
 
 
 class WorthsRequest(NamedTuple):
@@ -148,9 +146,9 @@ class Posed(NamedTuple):
     judges: tuple[str, ...]
 
 
-def posed(data: Judgements, asked: WorthsRequest, lapse: float) -> Posed:
-    """The density that comparisons, or choices from sets, leave."""
-    from thali._aspects.worths.density import ComparisonRows, Density
+def posed(data: Judgements, asked: WorthsRequest, lapse: float, has_prior: bool = True) -> Posed:
+    """Return the density of comparisons, or of choices from sets."""
+    from thali._worths.density import ComparisonRows, Density
 
     if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
         raise DataError(
@@ -159,8 +157,11 @@ def posed(data: Judgements, asked: WorthsRequest, lapse: float) -> Posed:
             ".",
         )
     if isinstance(data, Choices):
-        return _posed_by_sets(data, asked, lapse)
-    rows = _rows(data, asked.judges)
+        return _posed_by_sets(data, asked, lapse, has_prior)
+    rows, has_ties = _rows(data, asked.judges), bool(data.n_ties)
+    if asked.is_plain:  # a row for each cell, as respondents' answers are counted
+        made = ComparisonRows(*rows[:2], 0 * rows.judge, rows.judge, rows.x, *rows.counts, lapse, has_ties)
+        return Posed(Density(made, data.n_options, has_prior=has_prior), [""], ())
     number, names = np.zeros(len(rows.x), np.int64), [""]
     if asked.period is not None:
         assert data.dates is not None
@@ -171,19 +172,19 @@ def posed(data: Judgements, asked: WorthsRequest, lapse: float) -> Posed:
     n, entry = data.n_options, np.full(data.n_options, len(different))
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
-    has_ties = bool(data.n_ties)
     made = ComparisonRows(first, second, period, judge, x, counts[0], counts[1], counts[2], lapse, has_ties)
     steps, judges = np.diff(different).astype(float), data.respondents if asked.judges else ()
     density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
     return Posed(density, names, judges)
 
 
-def _posed_by_sets(data: Choices, asked: WorthsRequest, lapse: float) -> Posed:
-    """The density that choices from sets leave."""
-    from thali._aspects.worths.sets import ChoiceSetDensity, answers_of
+def _posed_by_sets(data: Choices, asked: WorthsRequest, lapse: float, has_prior: bool) -> Posed:
+    """Return the density of choices from sets."""
+    from thali._worths.sets import ChoiceSetDensity, answers_of
 
     judges = data.respondents if asked.judges else ()
-    return Posed(ChoiceSetDensity(answers_of(data, lapse, asked.judges), data.n_options, len(judges)), [""], judges)
+    rows = answers_of(data, lapse, asked.judges)
+    return Posed(ChoiceSetDensity(rows, data.n_options, len(judges), has_prior=has_prior), [""], judges)
 
 
 class _Finest(NamedTuple):
@@ -215,52 +216,35 @@ def _rows(data: PairedComparisons, has_judges: bool) -> _Finest:
 
 
 class JudgedWorths(NamedTuple):
-    """What is known of worths that judges see, or of worths in time."""
+    """Tables of judges and of worths in time."""
 
-    log_worths: np.ndarray  # (draws, options) of the last period
-    nu: np.ndarray
-    beta: np.ndarray
     judges: "pandas.DataFrame | None"
     in_time: "pandas.DataFrame | None"
     note: str
-    of_chains: ConvergenceCheck | None
 
 
-def seen_by(
+def judged_worths(
     data: Judgements,
+    pose: Posed,
     asked: WorthsRequest,
     scale: WorthScale,
     method: str,
-    lapse: float,
-    random_seed: Any,
-    progressbar: bool,
+    marginal: "Marginal",
+    points: np.ndarray,
+    spreads: "Spreads",
 ) -> JudgedWorths:
-    """The draws by that method, and the tables made of them."""
-    from thali._aspects.worths.laplace import Marginal
-
-    pose = posed(data, asked, lapse)
-    density, chains = pose.density, None
-    _check_anchor(pose, scale, data.labels)
-    marginal = Marginal(density, asked.judge_sd, asked.drift)
-    if method == "mcmc":
-        from thali._aspects.worths.chains import run
-
-        drawn = run(density, asked.judge_sd, asked.drift, random_seed, progressbar, marginal=marginal)
-        points, spreads = drawn.points, drawn.spreads
-        chains = agreement_of(drawn.reported, marginal, data.labels, pose.periods, pose.judges, data.covariate_names)
-    else:
-        count = int(np.clip(_MOST_NUMBERS // density.size, _LEAST_DRAWS, _MOST_DRAWS))
-        (rng,) = streams(random_seed, 1)
-        points, spreads = marginal.draws(rng, count)
+    """Return the tables that draws give."""
+    density = pose.density
     worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
     worths = scale.anchored(worths, data.labels, axis=1)
     judges = _judges(pose, points, marginal, data.covariate_names) if pose.judges else None
-    in_time = _in_time(data, pose, worths, scale, lapse) if asked.period is not None else None
-    nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
+    in_time = None
+    if asked.period is not None:
+        in_time = _in_time(data, pose, worths, scale, float(density.rows.lapse))
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
     if judges is None and data.respondents:
         note += " Answers of the same respondent are treated as independent."
-    return JudgedWorths(worths[-1].T, nu, beta, judges, in_time, note, chains)
+    return JudgedWorths(judges, in_time, note)
 
 
 def agreement_of(
@@ -289,10 +273,10 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: S
     """The table of judges."""
     import pandas as pd
 
-    from thali._aspects.worths.agreement import agreement
+    from thali._worths.agreement import agreement
 
     density = pose.density
-    logs, rows = points[density.judges], density.rows
+    logs, rows = density.log_discriminations(points), density.rows
     low, high = np.exp(np.quantile(logs, TAILS, axis=1))
     found = agreement(marginal)
     count = np.bincount(rows.judge, rows.total, density.n_judges)
@@ -317,7 +301,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: S
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
 
-def _check_anchor(pose: Posed, scale: WorthScale, labels: Sequence[str]) -> None:
+def check_anchor(pose: Posed, scale: WorthScale, labels: Sequence[str]) -> None:
     """Refuse an option as the anchor of periods in which it was not there yet."""
     place = scale.place(labels)
     if place is not None and pose.density.entry[place] > 0:
@@ -373,7 +357,8 @@ def _note(
     if judges is not None:
         tau = _known(asked.judge_sd, np.asarray(spreads.judges))
         sentences.append(
-            "Worths and ratings apply to a judge of discrimination 1; the standard deviation of log discriminations is "
+            "Worths and ratings are those that the typical judge of this panel sees (discrimination 1); the standard "
+            "deviation of log discriminations is "
             f"{tau}."
         )
         if pose.density.n_bias:
@@ -389,11 +374,6 @@ def _note(
             sentences.append(
                 f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
                 f"than {FEW} {answers}; the method mcmc avoids this approximation."
-            )
-        if asked.period is not None and method == "laplace":
-            sentences.append(
-                "The overall level of the discriminations is approximate; their differences are more accurate. "
-                "The method mcmc avoids this approximation."
             )
     if asked.period is not None:
         drift = _known(asked.drift, np.asarray(spreads.drift))

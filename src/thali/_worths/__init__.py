@@ -1,1 +1,1 @@
-"""The wing of worths of options, which is still empty."""
+"""Worths of options: their posterior density, and draws of it, for leaderboards."""

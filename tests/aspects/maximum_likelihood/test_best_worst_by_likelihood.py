@@ -7,8 +7,8 @@ from helpers.naive.latent_features import best_worst_probability
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._aspects.likelihoods.best_worst import RULES
 from thali._aspects.maximum_likelihood.problem import problem
+from thali._model.best_worst import RULES
 from thali.errors import DataError, EstimateWarning
 
 

@@ -14,7 +14,7 @@ from scipy.optimize import minimize
 
 import thali as th
 import thali._aspects.maximum_likelihood.problem as posing
-from thali._aspects.likelihoods.best_worst import RULES
+from thali._model.best_worst import RULES
 
 GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
 

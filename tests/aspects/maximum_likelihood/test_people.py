@@ -12,7 +12,7 @@ from scipy.stats import f as fisher
 from scipy.stats import t as student
 
 import thali as th
-from thali._aspects.maximum_likelihood.respondent_scores import RespondentScores, inverse_root
+from thali._model.respondent_scores import RespondentScores, inverse_root
 from thali.errors import ArgumentError
 
 OPTIONS = list("ABCDE")

@@ -32,6 +32,7 @@ def log_joint(
     steps: Sequence[int],
     entry: Sequence[int],
     lapse: float,
+    spread: float,
     biases: Sequence[Sequence[float]] = (),
     bias_sd: float | None = None,
 ) -> float:
@@ -39,7 +40,7 @@ def log_joint(
     discriminations, of coefficients, of the log of nu, and of each judge's biases, given the standard deviations."""
     found = 0.0
     for each in comparisons:
-        d = math.exp(log_discriminations[each.judge]) if len(log_discriminations) else 1.0
+        d = _discrimination(log_discriminations, each.judge)
         eta = d * (log_worths[each.period, each.first] - log_worths[each.period, each.second])
         eta += sum(b * x for b, x in zip(beta, each.x, strict=True))
         if len(biases):
@@ -50,13 +51,18 @@ def log_joint(
         found += sum(count * math.log(share / (1.0 + tie)) for count, share in outcomes if count)
     for option, begin in enumerate(entry):
         own = log_worths[:, option]
-        found += own[begin] - math.exp(own[begin])
+        found += _log_normal(own[begin], spread)
         for t in range(begin, len(steps)):
             found += _log_normal(own[t + 1] - own[t], (drift or 0.0) * math.sqrt(steps[t]))
     found += sum(_log_normal(b, 1.0) for b in beta)
     found += sum(_log_normal(b, bias_sd or 0.0) for own in biases for b in own)
     found += sum(_log_normal(g, tau or 0.0) for g in log_discriminations)
-    return found + (0.0 if nu is None else math.log(nu) - nu)
+    return found + (0.0 if nu is None else _log_normal(math.log(nu), 2.0))
+
+
+def _discrimination(logs: Sequence[float], judge: int) -> float:
+    """Of a judge among others, whose mean logarithm is 0."""
+    return math.exp(logs[judge] - sum(logs) / len(logs)) if len(logs) else 1.0
 
 
 def _log_normal(x: float, sd: float) -> float:
@@ -81,12 +87,13 @@ def log_joint_of_sets(
     log_discriminations: Sequence[float],
     tau: float | None,
     lapse: float,
+    spread: float,
 ) -> float:
     """The log of the joint density of answers, without coefficients, of log worths and of log discriminations."""
-    found = sum(each - math.exp(each) for each in log_worths)
+    found = sum(_log_normal(each, spread) for each in log_worths)
     found += sum(_log_normal(g, tau or 0.0) for g in log_discriminations)
     for each in answers:
-        d = math.exp(log_discriminations[each.judge]) if len(log_discriminations) else 1.0
+        d = _discrimination(log_discriminations, each.judge)
         weights = [math.exp(d * log_worths[option]) for option in each.options]
         if each.is_best_worst:
             best, worst, *others = weights

@@ -31,7 +31,7 @@ def test_the_table_is_that_of_python(done, folder):
         "votes.csv",
         "votes_by_pair.csv",
     ]
-    written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"group": str})
+    written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"tier": str})
     pd.testing.assert_frame_equal(written, pd.DataFrame(board.table))
     assert json.loads((folder / "results" / "leaderboard.json").read_text())[0]["option"] == board.table.index[0]
 
@@ -67,7 +67,7 @@ def test_people_who_judged_more_than_once(done, refused, folder):
     )
     alone = done("leaderboard", *named, "--people", "independent", "--print", "all").out
     assert "statements about people:" not in alone
-    said(refused("leaderboard", *named, "--people", "individuals"), "--people", "--method")
+    said(refused("leaderboard", *named, "--people", "individuals"), "--people", "individuals")
 
 
 @pytest.mark.long

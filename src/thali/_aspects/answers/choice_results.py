@@ -11,12 +11,12 @@ from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
+from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.covariates import cells_of
 from ..likelihoods.answer_draws import choice_answers, comparison_answers
-from ..likelihoods.best_worst import rule_of
 from . import quantities
 from .data_answers import DataAnswers, GroupResults, PersonResults
 from .groups import group_features_table

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import slices
-from ..likelihoods.best_worst import rule_of
 from .kinds_of_people import aligned_shares
 from .predict import has_answers, out_of_sets, places_of
 

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from ..likelihoods.best_worst import rule_of
 from .log_predictive import choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, Kappas, PopulationDraws, kappas_in, new_weights
 from .predict import AskedSets, has_answers, out_of_sets, places_of

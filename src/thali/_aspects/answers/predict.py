@@ -10,6 +10,7 @@ from thali._data.answers import first_answers
 from thali._data.choices import Choices
 from thali._data.pairs.parts import LeftPair
 from thali._labels import as_label
+from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -17,7 +18,6 @@ from ..draws.columns import FeatureColumns, columns_of
 from ..draws.counts import outcomes
 from ..draws.covariates import Lift, values_for
 from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
-from ..likelihoods.best_worst import rule_of
 
 if TYPE_CHECKING:
     import pandas

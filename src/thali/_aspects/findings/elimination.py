@@ -8,6 +8,7 @@ import numpy as np
 from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
 from thali._digits import factor, number, percent, probability
 from thali._labels import listed
+from thali._model.best_worst import RANKING, REVERSED
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
@@ -18,7 +19,6 @@ from thali._posterior.interval import interval_name
 from thali._trees.tree import Tree
 
 from ..answers.kind import of_choices
-from ..likelihoods.best_worst import RANKING, REVERSED
 from . import groups, kinds, people
 from .english import ENGLISH
 from .features import (

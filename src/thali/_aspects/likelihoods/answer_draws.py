@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, places_in
+from thali._model.best_worst import RANKING, answer_probabilities
 
 from ..draws.columns import FeatureColumns
 from ..draws.counts import outcomes
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_draws
-from .best_worst import RANKING, answer_probabilities
 from .set_draws import set_probability_draws
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._data.answers import answers_given
 from thali._inference.numerics.logarithm import fast_log
+from thali._model.best_worst import REVERSED
 
 from .. import operations
-from .best_worst import REVERSED
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices

@@ -10,12 +10,12 @@ from thali._arguments import one_of
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._labels import shorten
+from thali._model.best_worst import LARGEST, RANKING, REVERSED, RULES
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..draws.covariates import coefficients, parameter
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
-from .best_worst import LARGEST, RANKING, REVERSED, RULES
 from .best_worst_sets import compiled_best_worst
 from .elimination_sets import IMPOSSIBLE, check_sets, compiled_sets
 from .luce_sets import compiled_luce_sets

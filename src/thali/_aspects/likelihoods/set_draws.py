@@ -5,12 +5,13 @@ from typing import Any
 import numpy as np
 
 from thali._compile.jit import compiled
+from thali._data.answers import ordered_pairs
+from thali._model.best_worst import RANKING, answer_probabilities
 from thali.errors import DataError
 
 from ..draws.columns import FeatureColumns
 from ..draws.probabilities import slices
 from ..state import COLUMNS, clear_row, empty_state
-from .best_worst import RANKING, answer_probabilities, ordered_pairs
 from .sets import LARGEST, empty_cache, lay_out, set_shares
 
 AT_HAND = 2**15  # numbers that a processor has at hand

@@ -8,18 +8,18 @@ import numpy as np
 
 from thali._arguments import between
 from thali._data.pairs import PairedComparisons
+from thali._model.best_worst import RANKING, answer_probabilities
+from thali._model.clusters import Clusters, DesignEffect, design_effect
+from thali._model.respondent_scores import RespondentScores, ScoreVariance, raise_improbable_variance
 from thali._posterior.dependence import format_degrees, format_dominance
 from thali._posterior.interval import INTERVAL, tails_of
 
 from ..draws.covariates import lifted
-from ..likelihoods.best_worst import RANKING, answer_probabilities
 from ..likelihoods.set_draws import luce_probabilities
 from .aspects import KnownAspects
-from .clusters import Clusters, DesignEffect, design_effect
 from .goodness import FitTest, fit_test
 from .maximum import Maximum, highest, maximise
 from .problem import PairProblem, Pose, patterns, shares
-from .respondent_scores import RespondentScores, ScoreVariance, raise_improbable_variance
 
 if TYPE_CHECKING:
     import pandas

@@ -7,9 +7,9 @@ import numpy as np
 
 from thali._data.similarities import Similarities
 from thali._inference.optimise import Slope, Target, newton
+from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
 from ..likelihoods.most_similar_pair import RATIO
-from .respondent_scores import LogWeightDerivatives, expected_answers
 
 BLOCK = 2**21  # entries of an array
 _GAIN, _LONGEST = 1e-8, 2.0  # of the log density: no step that promises less is taken; change of a logarithm in a step

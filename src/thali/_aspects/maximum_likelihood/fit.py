@@ -9,13 +9,13 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import streams
 from thali._labels import shorten
+from thali._model.best_worst import RANKING
+from thali._model.clusters import clusters_of
 from thali.errors import Clause, DataError, EstimateWarning, Setting
 
-from ..likelihoods.best_worst import RANKING
 from ..likelihoods.elimination import Elimination, as_pairs
 from ..priors.given import Given
 from .aspects import KnownAspects, check_identified, known_aspects
-from .clusters import clusters_of
 from .estimates import Estimates, covariate_sizes
 from .maximum import Maximum, maximise, starting_points
 from .problem import PairProblem, patterns, problem, scaled

@@ -12,8 +12,7 @@ from thali._described import Described, Description
 from thali._digits import p_in_words
 from thali._inference.seeds import streams
 from thali._labels import plural
-
-from .clusters import DesignEffect
+from thali._model.clusters import DesignEffect
 
 # By how much of a standard deviation the mean of G² may lie above that of chi-square: a test at .05 then has a size of
 # .06 at most (benchmarks/chi_square_size.py).

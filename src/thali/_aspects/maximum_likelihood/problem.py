@@ -7,11 +7,11 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
+from thali._model.best_worst import RANKING
+from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
 from ..draws.counts import outcomes
 from ..draws.covariates import FARTHEST
-from ..likelihoods.best_worst import RANKING
-from .respondent_scores import LogWeightDerivatives, expected_answers
 from .set_problems import BestWorstProblem, LuceProblem
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse

@@ -9,10 +9,9 @@ import numpy as np
 
 from thali._data.answers import first_answers, possible_answers
 from thali._data.questions import Questions
-
-from ..likelihoods.answer_slopes import OF_ANSWER
-from ..likelihoods.best_worst import RANKING, above_zero, answer_probabilities
-from .respondent_scores import LogWeightDerivatives, expected_answers
+from thali._model.answer_slopes import OF_ANSWER
+from thali._model.best_worst import RANKING, above_zero, answer_probabilities
+from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
 # The log-likelihood of weights given choices from sets of any size, where every option has one aspect, its own ------
 

@@ -14,6 +14,7 @@ from thali._inference.chains import Run, TimeIsUp, TimeLimit
 from thali._inference.progress import Progress
 from thali._inference.warn import warn, without_warnings
 from thali._labels import shorten
+from thali._model.dependence import dependence_of_chains
 from thali._model.engine import Engine
 from thali._model.sampling import Sampling, parameters_of
 from thali._model.saved import digest_of
@@ -25,7 +26,6 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
 from ..answers.kind import of_only
-from ..dependence import dependence_of_chains
 from ..draws.similarities import measured_similarities
 from ..likelihoods.additive import LEARNED, USUAL_PRIOR, Additive, mean_share, suited_prior
 from ..likelihoods.most_similar_pair import EXP, MostSimilarPair

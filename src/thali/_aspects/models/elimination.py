@@ -9,6 +9,7 @@ from thali._data.groups import GroupedData
 from thali._data.kinds import PAIRS
 from thali._data.pairs import PairedComparisons
 from thali._inference.chains import Run
+from thali._model.best_worst import RANKING
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine, Prepared
 from thali._model.sampling import Sampling
@@ -28,7 +29,6 @@ from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, Setting
 
 from ..choice_dependence import dependence_of_choices, worths_of
-from ..likelihoods.best_worst import RANKING
 from ..likelihoods.elimination import Elimination, as_choices
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects

@@ -10,7 +10,9 @@ from thali._data.groups import GroupedData
 from thali._data.kinds import SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run
 from thali._inference.seeds import streams
+from thali._model.clusters import Clusters
 from thali._model.engine import refuse_of_chains
+from thali._model.respondent_scores import ScoreVariance, scores_at
 from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, refuse_without_chains
 from thali.errors import ArgumentError, Setting
@@ -27,9 +29,7 @@ from ..answers.stored_layout import POINT, REACHED, RESTARTS, TEMPERED_LATER
 from ..draws.columns import FeatureColumns, columns_of_chains
 from ..draws.tree import log_prior_of
 from ..likelihoods.residuals import CONSTANT, VARIANCE, lay_out
-from ..maximum_likelihood.clusters import Clusters
 from ..maximum_likelihood.feature_problems import NO_COEFFICIENTS, feature_problem, weights_at_mode
-from ..maximum_likelihood.respondent_scores import ScoreVariance, scores_at
 from ..operations import is_exchangeable, keeps_empty
 from ..priors.given import Given
 from ..samplers.chains import AnnealedChain, FeatureChain

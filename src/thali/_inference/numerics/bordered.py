@@ -81,9 +81,10 @@ class BorderedFactor:
         return np.concatenate([inner - self._across @ outer, outer])
 
     @property
-    def variances_of_corner(self) -> np.ndarray:
-        """The diagonal of H⁻¹ of the further rows."""
-        return (self._corner**2).sum(axis=1)
+    def variances(self) -> np.ndarray:
+        """The diagonal of H⁻¹, of a matrix of one block."""
+        inner = np.diagonal(self._inverses[0]) + ((self._across @ self._corner) ** 2).sum(axis=1)
+        return np.append(inner, (self._corner**2).sum(axis=1))
 
     def draw(self, normal: np.ndarray) -> np.ndarray:
         """Vectors of covariance H⁻¹ from standard normal ones (size, columns)."""

@@ -148,6 +148,7 @@ LEADERBOARD = (
         default="no change over time",
         metavar="day|week|month|year|COLUMN",
     ),
+    Option("spread", "Standard deviation of log worths.", float, default="learned", metavar="NUMBER"),
     Option(
         "drift",
         "Standard deviation of the change in log worth per period.",

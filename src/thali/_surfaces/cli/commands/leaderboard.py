@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _BOARD = ".nc"  # how the name of a saved leaderboard ends
 _HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None}
-_HOW |= {"anchor_model": None, "pool": False}
+_HOW |= {"anchor_model": None, "pool": False, "spread": None}
 _ASKED = ("judges", "judge_sd", "judge_bias", "period", "drift", "since", "until")
 _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
@@ -110,7 +110,8 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
 
     asked = WorthsRequest(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
     how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
-    check_settings(asked, wanted.get("by"), *(how[name] for name in ("method", "people", "anchor_model", "pool")))
+    checked = "method", "people", "anchor_model", "pool", "spread"
+    check_settings(asked, wanted.get("by"), *(how[name] for name in checked))
     wanted = asked.columns(wanted, False)
     named = _OF_TABLES | wanted
     is_bundled = name in {record.name for record in datasets.catalogue()}

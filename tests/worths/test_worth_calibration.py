@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy.stats import kstest
-from test_worth_draws import prior_draws, simulated
-from worth_problems import random_density
+from worth_problems import prior_draws, random_density, simulated
 
-import thali._aspects.worths.chains as chains
-from thali._aspects.worths.laplace import Marginal
+import thali._worths.chains as chains
+from thali._worths.draws import draw
+from thali._worths.laplace import Marginal
 
 pytestmark = [pytest.mark.long, pytest.mark.fit]
 
@@ -31,15 +31,15 @@ def test_calibration(n_judges, n_periods, method, bias):
     sets = {"mcmc": 200, "laplace": 120 if both else 200 if n_judges else 1000}[method]
     for seed in range(sets):
         rng = np.random.default_rng(seed)
-        truth, spreads = prior_draws(design, rng, 1, None, None)
+        truth, spreads = prior_draws(design, rng, 1)
         data = simulated(design, rng, truth)
         rows = data.rows
         density = data.with_counts(rows.wins[:, 0], rows.losses[:, 0], rows.tied[:, 0])
         marginal = Marginal(density)
         if method == "laplace":
-            points, drawn = marginal.draws(rng, 1000)
+            points, drawn = draw(marginal, rng, 1000)
         else:
-            sampler = chains.Sampler(density, None, None, marginal)
+            sampler = chains.Sampler(marginal)
             state, states = chains.tuned(sampler, rng, sampler.start(rng, 8), 150), []
             for _ in range(400):
                 state, _ = sampler.sweep(rng, state)
@@ -48,11 +48,19 @@ def test_calibration(n_judges, n_periods, method, bias):
             logs = np.concatenate([each.logs for each in states[::8]], axis=1)
             drawn = type(spreads)(*np.exp(logs))
         last = density.worths.stop - density.n_options
-        own = [points[last] - points[last + 1], points[last] - points[last + 2]]
-        true = [truth[last] - truth[last + 1], truth[last] - truth[last + 2]]
+        own = [points[last] - points[last + 1], points[last] - points[last + 2], drawn.worths]
+        true = [truth[last] - truth[last + 1], truth[last] - truth[last + 2], spreads.worths]
         if n_judges:
-            own += [points[density.judges][0], points[density.judges][0] - points[density.judges][1], drawn.judges]
-            true += [truth[density.judges][0], truth[density.judges][0] - truth[density.judges][1], spreads.judges]
+            own += [
+                density.log_discriminations(points)[0],
+                points[density.judges][0] - points[density.judges][1],
+                drawn.judges,
+            ]
+            true += [
+                density.log_discriminations(truth)[0],
+                truth[density.judges][0] - truth[density.judges][1],
+                spreads.judges,
+            ]
         if n_periods > 1:
             own += [drawn.drift, points[last] - points[0]]
             true += [spreads.drift, truth[last] - truth[0]]

@@ -16,7 +16,7 @@ from thali._posterior.summary import bulk_and_r_hat, tail_ess
 
 from .density import Density, Spreads, added
 from .laplace import Marginal
-from .scales import ScaleState, sharper, spread_given_points, spread_with_points
+from .scales import ScaleState, draw_spread, scale_with_spread
 
 CHAINS, TUNE, BLOCK, LONGEST = 4, 400, 500, 20_000  # draws of a chain while tuning, of a block, at most
 R_HAT, ESS = HIGHEST_R_HAT, float(CHAINS * ESS_PER_CHAIN)  # at which chains end: what the convergence check asks
@@ -32,23 +32,18 @@ _GOAL = 0.8  # acceptance
 
 
 class Sampler:
-    r"""A sweep draws log worths, nu, coefficients and log discriminations by a trajectory given tau and s; then tau and
-    s given those; then all together along three scales.
+    r"""A sweep draws log worths, log nu, coefficients and log discriminations by a trajectory given the standard
+    deviations; then each of these given all else; then each with all that it spreads.
 
-    The trajectories are whitened by the curvature at the mode, whose prior part has the tau and s of the nearest point
-    of a lattice: a function of what they leave fixed. The moves along scales add c to
-
-    - log tau and multiply g by :math:`e^c`, alike for s and the changes of log worths in time;
-    - all g, and multiply log worths, less their mean, by :math:`e^{-c}`, and s, if it is learned,
-
-    and take a normal c, whose standard deviation is drawn first, by Metropolis' rule from the density along them times
-    :math:`e^{kc}`, k the net number of coordinates that grow, which leaves the posterior invariant (Liu & Sabatti 2000,
-    Generalised Gibbs sampler).
+    The trajectories are whitened by the curvature at the mode, whose prior part has the standard deviations of the
+    nearest point of a lattice: a function of what they leave fixed. The moves along scales add c to a log standard
+    deviation and multiply what it spreads by :math:`e^c`, and take a normal c, whose standard deviation is drawn first,
+    by Metropolis' rule from the density along them times :math:`e^{kc}`, k the number of coordinates that grow, which
+    leaves the posterior invariant (Liu & Sabatti 2000, Generalised Gibbs sampler).
     """
 
-    def __init__(self, density: Density, judges: float | None, drift: float | None, marginal: Marginal | None = None):
-        self.density = density
-        marginal = marginal or Marginal(density, judges, drift)
+    def __init__(self, marginal: Marginal):
+        self.density = density = marginal.density
         self.spreads, self.mode = marginal.best
         self.learned = marginal.learned
         self._curvature = density.curvature(self.mode.point, is_convex=True)
@@ -56,24 +51,20 @@ class Sampler:
         self.step = 0.5
 
     def start(self, rng: np.random.Generator, chains: int) -> ScaleState:
-        """Points about the mode, more widely than the posterior."""
+        """Return points about the mode, more widely than the posterior."""
         normal = rng.standard_normal((self.density.size, chains))
         away = self.mode.factor.draw(normal)
         away[~self.density.is_free] = 0.0
         logs = np.log(np.array(self.spreads))[:, None] + np.zeros((1, chains))
         logs[list(self.learned)] += 0.3 * rng.standard_normal((len(self.learned), chains))
-        return ScaleState(self.mode.point[:, None] + away, logs)
+        return ScaleState.at(self.density, self.mode.point[:, None] + away, logs)
 
     def sweep(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
-        """All moves once, and how likely each trajectory was to be accepted."""
+        """Make all moves once, and return how likely each trajectory was to be accepted."""
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):  # of trajectories that go astray
             state, accepted = self._trajectory(rng, state)
         for k in self.learned:
-            state = spread_given_points(rng, self.density, state, k)
-            if self.density.is_normal:
-                state = spread_with_points(rng, self.density, state, k)
-        if self.density.n_judges:
-            state = sharper(rng, self.density, state, 1 in self.learned)
+            state = scale_with_spread(rng, self.density, draw_spread(rng, self.density, state, k), k)
         return state, accepted
 
     # Trajectories ----------------------------------------------------------------------------------------------------
@@ -81,9 +72,7 @@ class Sampler:
     def _factor_at(self, place: tuple[int, ...]) -> BorderedFactor:
         logs = np.log(np.array(self.spreads))
         logs[list(self.learned)] = _LATTICE * np.array(place)
-        return BorderedFactor(
-            added(self._curvature, self.density.prior_curvature(self.mode.point, Spreads(*np.exp(logs))))
-        )
+        return BorderedFactor(added(self._curvature, self.density.prior_curvature(Spreads(*np.exp(logs)))))
 
     def _trajectory(self, rng: np.random.Generator, state: ScaleState) -> tuple[ScaleState, np.ndarray]:
         """A Hamiltonian trajectory of each chain; velocities v have covariance H⁻¹."""
@@ -113,7 +102,8 @@ class Sampler:
         rise = value - began - 0.5 * ((velocity + first) * pushed).sum(axis=0)
         rise = np.where(np.isfinite(rise), rise, -np.inf)
         taken = -rng.standard_exponential(rise.shape) < rise
-        return state._replace(points=np.where(taken, points, state.points)), np.exp(np.minimum(rise, 0.0))
+        ahead = ScaleState(points, state.logs, value - density.log_priors(points, spreads))
+        return state.moved_where(taken, ahead), np.exp(np.minimum(rise, 0.0))
 
 
 # A run of them --------------------------------------------------------------------------------------------------------
@@ -127,15 +117,7 @@ class WorthDraws(NamedTuple):
     reported: np.ndarray  # (quantities, chains, draws): see `reported`
 
 
-def run(
-    density: Density,
-    judges: float | None,
-    drift: float | None,
-    random_seed: object,
-    progressbar: bool = False,
-    chains: int = CHAINS,
-    marginal: Marginal | None = None,
-) -> WorthDraws:
+def run(marginal: Marginal, random_seed: object, progressbar: bool = False, chains: int = CHAINS) -> WorthDraws:
     """Draws of chains, which go on until all that is reported has R-hat up to 1.01 and effective sample sizes of 400.
 
     Warns
@@ -145,7 +127,7 @@ def run(
     """
     from thali.errors import DataWarning
 
-    sampler = Sampler(density, judges, drift, marginal)
+    sampler, density = Sampler(marginal), marginal.density
     (rng,) = streams(random_seed, 1)
     state = sampler.start(rng, chains)
     found: list[ScaleState] = []
@@ -156,7 +138,7 @@ def run(
                 state, _ = sampler.sweep(rng, state)
                 found.append(state)
             progress.update(TUNE + len(found))
-            points, logs = (np.stack(each, axis=1) for each in zip(*found, strict=True))  # (.., draws, chains)
+            points, logs, _ = (np.stack(each, axis=-2) for each in zip(*found, strict=True))  # (.., draws, chains)
             told = reported(density, points, logs[list(sampler.learned)])
             worst, least = _agreement(told)
             if worst <= R_HAT and least >= ESS:
@@ -195,8 +177,14 @@ def _agreement(told: np.ndarray) -> tuple[float, float]:
 
 
 def reported(density: Density, points: np.ndarray, logs: np.ndarray) -> np.ndarray:
-    """What is reported, by which chains are judged: log worths of options that are there, all else of a point, and the
-    logarithms of the standard deviations that are learned; each a row of (chains, draws)."""
-    worths = density.centred(points[density.worths])
-    told = np.concatenate([worths[density.present.ravel()], points[density.worths.stop :], logs])
-    return told.swapaxes(1, 2)
+    """Return what is reported, by which chains are judged: log worths of options that are present, all else of a point,
+    and the logarithms of the standard deviations that are learned; each a row of (chains, draws)."""
+    worths, others = density.centred(points[density.worths]), points[density.worths.stop :].copy()
+    judges = slice(density.judges.start - density.worths.stop, density.judges.stop - density.worths.stop)
+    others[judges] = density.log_discriminations(points)
+    return np.concatenate([worths[density.present.ravel()], others, logs]).swapaxes(1, 2)
+
+
+def adapted(step: float, accepted: np.ndarray) -> float:
+    """Return a step nearer to the one whose trajectories are accepted four times out of five."""
+    return min(step * math.exp(0.3 * (float(accepted.mean()) - _GOAL)), 1.5)

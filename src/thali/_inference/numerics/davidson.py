@@ -44,24 +44,28 @@ class RowDerivatives(NamedTuple):
     mixed: np.ndarray  # minus that by both
 
 
-def shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The probability of the first without lapse, and that of the second, each with all its digits."""
-    from scipy.special import expit
+TINY = 1e-300  # stands for a probability of 0
 
-    return expit(difference), expit(-difference)
+
+def shares(difference: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the probability of the first without lapse, and that of the second, each with all its digits."""
+    small = np.exp(-np.abs(difference))  # one exponential, which takes a fifth of the time of two `expit`
+    large = 1.0 / (1.0 + small)
+    small *= large
+    is_first = difference >= 0.0
+    return np.where(is_first, large, small), np.where(is_first, small, large)
 
 
 def terms(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
-    """The log-likelihood of each row, without coefficients; `log_nu` is empty without ties."""
-    from scipy.special import xlogy
-
+    """Return the log-likelihood of each row, without coefficients; `log_nu` is empty without ties."""
     base, scale = rows.lapse / 2.0, 1.0 - rows.lapse
-    found = xlogy(rows.wins, scale * q + base) + xlogy(rows.losses, scale * rest + base)
-    if rows.has_ties:
-        ratio = tie_ratio(rows, q, rest, log_nu)
-        total = rows.wins + rows.losses + rows.tied
-        found = found + xlogy(rows.tied, ratio) - total * np.log1p(ratio)
-    return found
+    sides = (rows.wins, q), (rows.losses, rest)
+    first, second = (count * np.log(np.maximum(scale * share + base, TINY)) for count, share in sides)
+    if not rows.has_ties:
+        return first + second
+    ratio = tie_ratio(rows, q, rest, log_nu)
+    total = rows.wins + rows.losses + rows.tied
+    return first + second + rows.tied * np.log(np.maximum(ratio, TINY)) - total * np.log1p(ratio)
 
 
 def tie_ratio(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> np.ndarray:
@@ -72,6 +76,10 @@ def tie_ratio(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.nd
 
 def slopes(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> RowDerivatives:
     """The derivatives of the log-likelihood of each row."""
+    none = np.zeros_like(q)
+    if not rows.lapse and not rows.has_ties:
+        weight = (rows.wins + rows.losses) * q * rest
+        return RowDerivatives(rows.wins * rest - rows.losses * q, -weight, none, none, none)
     seen, seen_rest = _without_lapse(rows, q), _without_lapse(rows, rest)
     toward, away = rest * seen, q * seen_rest  # slopes of ln p and of -ln (1 - p)
     bend_toward = toward * (rest * (1.0 - seen) - q)  # of ln p
@@ -79,7 +87,7 @@ def slopes(rows: ChoiceCounts, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarr
     slope = rows.wins * toward - rows.losses * away
     bend = rows.wins * bend_toward + rows.losses * bend_away
     if not rows.has_ties:
-        return RowDerivatives(slope, bend, *(np.zeros_like(q) for _ in range(3)))
+        return RowDerivatives(slope, bend, none, none, none)
     total = rows.wins + rows.losses + rows.tied
     ratio = tie_ratio(rows, q, rest, log_nu)
     share, tilt = ratio / (1.0 + ratio), (toward - away) / 2.0

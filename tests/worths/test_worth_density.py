@@ -5,11 +5,11 @@ from decimal import MAX_EMAX, Context, Decimal, localcontext
 
 import numpy as np
 import pytest
-from scipy.special import expit, gammaln, logsumexp
-from worth_problems import EXACT, exact_problem, naive, random_density
+from scipy.stats import halfnorm, norm
+from worth_problems import naive, random_density
 
-from thali._aspects.worths.density import Spreads, added, log_half_normal, shares, slopes
 from thali._paired.more_votes import Vote
+from thali._worths.density import Spreads, added, shares, slopes
 
 SETTINGS = list(
     itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])
@@ -21,7 +21,8 @@ def made(lapse, ties, sizes):
     density = random_density(3, lapse, ties, n_judges, n_periods, covariates, bias=bool(bias))
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     points[~density.is_free] = 0.0
-    return density, points, Spreads.of(0.7 if n_judges else None, 0.4 if n_periods > 1 else None, 0.6 if bias else None)
+    tau, drift, bias_sd = 0.7 if n_judges else None, 0.4 if n_periods > 1 else None, 0.6 if bias else None
+    return density, points, Spreads.of(1.6, tau, drift, bias_sd)
 
 
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)
@@ -46,7 +47,7 @@ def test_slopes_and_curvature(lapse, ties, sizes):
     np.testing.assert_allclose(gradient[free, 0], ((up[0] - down[0]) / 2e-5)[free], atol=1e-7)
     assert not gradient[~free].any()
     bends = np.where(np.outer(free, free), (down[1] - up[1]) / 2e-5, np.eye(density.size))
-    curvature = added(density.curvature(point[:, 0]), density.prior_curvature(point[:, 0], spreads)).dense()
+    curvature = added(density.curvature(point[:, 0]), density.prior_curvature(spreads)).dense()
     np.testing.assert_allclose(curvature, bends, atol=1e-7)
     assert np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).dense()).min() > -1e-10
 
@@ -59,55 +60,6 @@ def test_the_slope_of_each_judge():
         without = density.with_counts(*others)
         expected = density.gradients(points, spreads)[1] - without.gradients(points, spreads)[1]
         np.testing.assert_allclose(scores[:, judge], expected[:, 0], atol=1e-10)
-
-
-def integrated(density, tau, s):
-    """Points of a grid, and the log of the density there times the cells, of differences of worths and of log d.
-
-    The common scale of worths, and common changes in time, are integrated exactly: the Gamma(2, 1) integral over the
-    mean log worth of the first period is e^2 / 4 times its top, and changes of the mean are Normal(0, s^2 / 2).
-    """
-    changes = density.n_periods - 1
-    axes = [np.linspace(-9, 9, 61 if changes else 121)]
-    axes += [np.linspace(-6, 6, 41 if s < 0.35 else 61) * np.sqrt(2.0) * s] * changes
-    axes += [np.linspace(-6, 6, 49) * tau] * density.n_judges
-    grid = np.stack([axis.ravel() for axis in np.meshgrid(*axes, indexing="ij")])
-    d, rest = np.cumsum(grid[: changes + 1], axis=0), grid[changes + 1 :]
-    scale = np.log(2.0) - np.logaddexp(d[0] / 2, -d[0] / 2)
-    points = np.concatenate([np.stack([scale + d / 2, scale - d / 2], axis=1).reshape(-1, d.shape[1]), rest])
-    common = 2.0 - np.log(4.0) + 0.5 * changes * (np.log(np.pi) + 2.0 * np.log(s))
-    cell = sum(np.log(axis[1] - axis[0]) for axis in axes)
-    return points, density.values(points, Spreads.of(tau, s)) + common + cell
-
-
-@pytest.mark.first(2)
-@pytest.mark.fit
-@pytest.mark.parametrize(
-    ("name", "lapse", "spread", "exact"),
-    [pytest.param(*case, marks=() if case[1] else pytest.mark.long) for case in EXACT],
-)
-def test_exact_values_by_quadrature(name, lapse, spread, exact):
-    evidence, probabilities, log_d, sd = exact
-    density, _ = exact_problem(name, lapse, spread)
-    logs = np.log([spread]) if spread else np.linspace(-7.0, 1.1, 28)
-    found, values = [], []
-    for s in np.exp(logs):
-        points, log_p = integrated(density, s, s)
-        found.append(logsumexp(log_p))
-        worths = points[density.worths].reshape(density.n_periods, 2, -1)
-        q = (1 - lapse) * expit(worths[:, 0] - worths[:, 1]) + lapse / 2
-        p = np.exp(log_p - found[-1])
-        values.append([*(q @ p), *(points[density.judges] @ p), s])
-    found = np.array(found)
-    if spread is None:
-        found = found + log_half_normal(logs) + np.log(logs[1] - logs[0])
-    rows = density.rows
-    known = (gammaln(rows.wins + rows.losses + 1) - gammaln(rows.wins + 1) - gammaln(rows.losses + 1)).sum()
-    if evidence is not None:
-        assert logsumexp(found) + known == pytest.approx(evidence, abs=5e-6 if spread else 2e-3)
-    mean = np.exp(found - logsumexp(found)) @ np.array(values)
-    if sd is not None:
-        np.testing.assert_allclose(mean, [*probabilities, *log_d, sd], atol=6e-6 if spread and evidence else 1e-3)
 
 
 @pytest.mark.parametrize("log_odds", [-1e5, -800.0, -700.0, -3.0, 0.0, 5.0, 800.0, 1e5])
@@ -133,3 +85,13 @@ def test_slopes_are_exact_quotients_at_any_log_odds(log_odds, lapse, nu):
             more, spread = Decimal(tied) - 9 * share, 9 * share * (1 - share)
             slope, bend = slope + more * tilt, bend + more * sum(bends) / 2 - spread * tilt**2
     np.testing.assert_allclose([found.slope[0], found.bend[0]], [float(slope), float(bend)], rtol=1e-12, atol=1e-150)
+
+
+def test_the_priors_of_standard_deviations():
+    """Log-normal of the spread of worths about 1.3, half-normal of all others, as densities of logarithms."""
+    density, _, _ = made(0.0, False, (3, 4, 2))
+    logs = np.linspace(-3.0, 2.0, 7)
+    np.testing.assert_allclose(density.log_spread_prior(0, logs), norm(np.log(1.3), 1.0).logpdf(logs), rtol=1e-12)
+    expected = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
+    for k in (1, 2, 3):
+        np.testing.assert_allclose(density.log_spread_prior(k, logs), expected, rtol=1e-12)

@@ -18,8 +18,8 @@ from thali._data.groups import GroupedData
 from thali._people.populations import ADJUSTED, INDEPENDENT, Groups, Individuals, LatentClasses, unknown_respondents
 from thali._posterior.dependence import INDIVIDUALS, POWER, Dependence, of_one_person
 
-from .maximum_likelihood.clusters import Clusters, clusters_of
-from .maximum_likelihood.respondent_scores import ScoreVariance
+from .clusters import Clusters, clusters_of
+from .respondent_scores import ScoreVariance
 
 ALIKE = 0.5  # share of people who answered at least twice, from which on their answers are adjusted for by default
 MAX_OPTIONS = 2_000  # above, the matrices take more time and memory than the chains
@@ -34,7 +34,7 @@ def effect_of(parts: list[ScoreVariance]) -> float:
 # What is made of people, as asked for or by default ------------------------------------------------------------------
 
 
-def chosen(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Dependence | None:
+def choose_dependence(asked: Any, usual: str, data: Any, clusters: list[Clusters]) -> Dependence | None:
     """What is made of the people who answered, before the design effect is known; None if nobody knows who did."""
     parts = data.data if isinstance(data, GroupedData) else [data]
     if not clusters:
@@ -77,7 +77,7 @@ def dependence_of_chains(
         return dependence_of_everybody(data)
     parts = data.data if isinstance(data, GroupedData) else [data]
     known = [(part, clusters) for part in parts if (clusters := clusters_of(part, has_ties)) is not None]
-    made = chosen(asked, INDEPENDENT, data, [clusters for _, clusters in known])
+    made = choose_dependence(asked, INDEPENDENT, data, [clusters for _, clusters in known])
     if made is None or made.number < 2 or (asked is None and data.n_options > MAX_OPTIONS):
         return made
     effect = effect_of(scores_of(known))  # NaN without weights that people could differ in

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
+from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
+from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 
-from ..likelihoods.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
-from ..likelihoods.best_worst import RANKING, answer_probabilities, shares_of
 from .density import Density, Expanded, Predicted
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class SetAnswersBySize(NamedTuple):
         return self.counts
 
     def some(self, points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
-        """The rows some at a time, all of one size."""
+        """Yield some rows at a time, all of one size."""
         begin = 0
         for members in self.members:
             step = max(1, _ENTRIES // (max(points, 1) * members.shape[1] ** 2))
@@ -77,7 +77,7 @@ class ChoiceSetDensity(Density):
         P(i \mid S, j) = (1 - \varepsilon) \frac{e^{d_j L_i}}{\sum_{k \in S} e^{d_j L_k}} + \frac{\varepsilon}{|S|}
 
     A ranking is such choices one after another, of the best of those that are left (Plackett 1975); best and worst are
-    those of `likelihoods.best_worst` with the weights :math:`e^{d_j L_i}`. Priors are those of `Density`, without
+    those of `best_worst` with the weights :math:`e^{d_j L_i}`. Priors are those of `Density`, without
     periods, ties and covariates.
 
     Parameters
@@ -89,14 +89,14 @@ class ChoiceSetDensity(Density):
 
     rows: SetAnswersBySize
 
-    def __init__(self, rows: SetAnswersBySize, n_options: int, n_judges: int) -> None:
-        super().__init__(rows, n_options, n_judges, np.zeros(0), np.zeros(n_options, np.int64))
+    def with_answers(self, counts: np.ndarray) -> Density:
+        """Return the density of other counts."""
+        return self.with_rows(self.rows._replace(counts=counts))
 
-    def with_answers(self, counts: np.ndarray) -> "ChoiceSetDensity":
-        """The density that other counts leave; they may be rows by points."""
-        return ChoiceSetDensity(self.rows._replace(counts=counts), self.n_options, self.n_judges)
+    def raised(self, power: float) -> Density:
+        return self.with_answers(power * self.rows.counts)
 
-    def without_judge(self, judge: int) -> "ChoiceSetDensity":
+    def without_judge(self, judge: int) -> Density:
         return self.with_answers((self.rows.judge != judge) * self.rows.counts)
 
     # The likelihood --------------------------------------------------------------------------------------------------
@@ -104,7 +104,9 @@ class ChoiceSetDensity(Density):
     def _logs(self, rows: SetAnswersBySize, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Discrimination of each row (rows, points, 1), and log weights less the largest (rows, points, m)."""
         own = points[rows.members[0]].swapaxes(1, 2)
-        sharpness = np.exp(points[self.judges])[rows.judge, :, None] if self.n_judges else np.ones((1, 1, 1))
+        sharpness = np.ones((1, 1, 1))
+        if self.n_judges:
+            sharpness = np.exp(self.log_discriminations(points))[rows.judge, :, None]
         return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), _LEAST)
 
     def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
@@ -139,7 +141,7 @@ class ChoiceSetDensity(Density):
                 along = (pull[:, k] * logs[:, k]).sum(axis=1)
                 gradient[self.judges, k] += np.bincount(rows.judge, along, self.n_judges)
 
-    def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
+    def _scores_of_judges(self, point: np.ndarray) -> np.ndarray:
         scores = np.zeros((self.size, self.n_judges))
         for _, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
@@ -153,8 +155,8 @@ class ChoiceSetDensity(Density):
 
     # Its curvature ---------------------------------------------------------------------------------------------------
 
-    def expanded(self, point: np.ndarray, is_convex: bool = False) -> Expanded:
-        """As `Density.expanded`; `is_convex`: of each answer the square of its slopes, which are its curvature on
+    def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
+        """As in `Density`; `is_convex`: of each answer the square of its slopes, which are its curvature on
         average, and never negative."""
         n, judges, value = self.n_options, self.n_judges, 0.0
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((n, n))
@@ -191,6 +193,12 @@ class ChoiceSetDensity(Density):
 
 
 _LEAST = -600.0  # log of a weight beside the largest one of a set
+
+
+def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool) -> OfAnswer:
+    """Return the derivatives of answers to sets of these log weights (rows, m)."""
+    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), _LEAST)
+    return OF_ANSWER[rows.rule](np.exp(logs), rows.lapse, bends)
 
 
 def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool) -> OfAnswer:

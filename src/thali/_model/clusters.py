@@ -7,12 +7,9 @@ more than another, the effects are the eigenvalues of :math:`P (\sum_s z_s z_s^T
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from .problem import Pose
 
 BLOCK = 2**21  # entries of an array
 
@@ -32,7 +29,7 @@ class Clusters(NamedTuple):
         """How many each person gave, shape (S,)."""
         return np.asarray(self.tally.sum(axis=1)).ravel()
 
-    def residuals(self, pose: "Pose", p: np.ndarray) -> Iterator[np.ndarray]:
+    def residuals(self, pose: Any, p: np.ndarray) -> Iterator[np.ndarray]:
         """z for fitted probabilities p, shape (people, outcomes), some people at a time."""
         starts = np.cumsum(pose.sizes) - pose.sizes
         expected = np.repeat(pose.totals, pose.sizes) * p

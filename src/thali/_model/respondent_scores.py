@@ -19,14 +19,11 @@ Bell & McCaffrey (2002); Pustejovsky & Tipton (2018).
 
 from collections.abc import Iterator
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from .clusters import Clusters
-    from .feature_problems import FeatureProblem
-    from .problem import Pose
+from .clusters import Clusters
 
 BLOCK = 2**21  # entries of an array
 LIGHT = 0.1037  # leverage up to which three terms of a series give z to four digits; that of no equal shares
@@ -44,6 +41,22 @@ class LogWeightDerivatives(NamedTuple):
     gradient: np.ndarray
     hessian: np.ndarray
     information: np.ndarray  # expected, its diagonal alone
+
+
+class ScoredProblem(Protocol):
+    """A log-likelihood of weights and coefficients, whose outcomes have slopes."""
+
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """The gradient and the Hessian."""
+        ...
+
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """The gradients of parts of the outcomes."""
+        ...
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Weights with which squared scores of outcomes sum to the information of parts."""
+        ...
 
 
 class _RespondentBlock(NamedTuple):
@@ -71,7 +84,7 @@ class RespondentScores:
     """
 
     def __init__(
-        self, pose: "Pose | FeatureProblem", tally: Any, weights: np.ndarray, beta: np.ndarray, root: np.ndarray
+        self, pose: ScoredProblem, tally: Any, weights: np.ndarray, beta: np.ndarray, root: np.ndarray
     ) -> None:
         self._pose, self._tally, self._point, self._root = pose, tally, (weights, beta), root
         self._expected = pose.expected(tally, weights, beta)
@@ -212,9 +225,7 @@ def expected_answers(tally: Any, sizes: np.ndarray, p: np.ndarray) -> Any:
     return asked @ csr_array((p, (question, outcomes)), shape=(len(sizes), len(p)))
 
 
-def scores_at(
-    pose: "Pose | FeatureProblem", clusters: "Clusters", weights: np.ndarray, beta: np.ndarray
-) -> ScoreVariance:
+def scores_at(pose: ScoredProblem, clusters: Clusters, weights: np.ndarray, beta: np.ndarray) -> ScoreVariance:
     """Return the variance of respondents' scores at a point, in coordinates in which the information is 1."""
     root = inverse_root(-pose.slopes(weights, beta).hessian, NO_INFORMATION)
     return RespondentScores(pose, clusters.tally, weights, beta, root).variance()

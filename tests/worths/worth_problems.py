@@ -3,8 +3,8 @@
 import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
-from thali._aspects.worths.chains import Sampler, tuned
-from thali._aspects.worths.density import ComparisonRows, Density
+from thali._worths.chains import Sampler, tuned
+from thali._worths.density import MIDDLE, SPREAD, ComparisonRows, Density, Spreads
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):
@@ -38,7 +38,7 @@ def random_density(seed, lapse=0.0, ties=True, n_judges=3, n_periods=4, covariat
     return Density(made, n, n_judges, rng.integers(1, 4, n_periods - 1), np.array(entry), bias)
 
 
-def naive(density, point, tau, drift, bias_sd=None):
+def naive(density, point, spread, tau, drift, bias_sd=None):
     """The naive log density at a point."""
     rows = density.rows
     each = zip(rows.first, rows.second, rows.period, rows.judge, rows.x, rows.wins, rows.losses, rows.tied, strict=True)
@@ -47,13 +47,13 @@ def naive(density, point, tau, drift, bias_sd=None):
     biases = point[density.bias].reshape(density.n_judges, -1) if density.n_bias else ()
     parts = worths, point[density.judges], point[density.beta], nu, tau, drift
     return log_joint(
-        [Comparison(*row) for row in each], *parts, density.steps, density.entry, rows.lapse, biases, bias_sd
+        [Comparison(*row) for row in each], *parts, density.steps, density.entry, rows.lapse, spread, biases, bias_sd
     )
 
 
-def short_run(density, judges, drift, seed, marginal=None, chains=12, tune=100, sweeps=300):
+def short_run(marginal, seed, chains=12, tune=100, sweeps=300):
     """The states of chains after each sweep, once they are tuned."""
-    sampler, rng = Sampler(density, judges, drift, marginal), np.random.default_rng(seed)
+    sampler, rng = Sampler(marginal), np.random.default_rng(seed)
     state, found = tuned(sampler, rng, sampler.start(rng, chains), tune), []
     for _ in range(sweeps):
         state, _ = sampler.sweep(rng, state)
@@ -61,24 +61,39 @@ def short_run(density, judges, drift, seed, marginal=None, chains=12, tune=100, 
     return found
 
 
-# tau, or s; log Z; E p of each comparison with a judge of d = 1; E log d of the judges; E tau, or s
-JUDGES = {
-    (0.01, 0.5): (-5.4153539, [0.7081060], [0.2236703, -0.3384092], 0.5),
-    (0.01, None): (-5.508162, [0.701449], [0.192807, -0.313099], 0.45663),
-    (0.0, 0.5): (-5.4264796, [0.708023], [0.220442, -0.338545], 0.5),
-    (0.0, None): (-5.5233412, [0.701003], [0.183449, -0.309284], 0.453579),
-}
-PERIODS = {
-    (0.01, 0.5): (-8.3968668, [0.6292314, 0.4657290, 0.2790649], [], 0.5),
-    (0.01, None): (-8.626743, [0.646522, 0.468932, 0.254763], [], 0.668774),
-    (0.0, 0.5): (None, [0.6311, 0.4659, 0.2768], [], 0.5),
-    (0.0, None): (None, [0.6478, 0.4693, 0.2534], [], None),
-}
-EXACT = [("judges", *key, value) for key, value in JUDGES.items()]
-EXACT += [("periods", *key, value) for key, value in PERIODS.items()]
+def prior_spreads(density, rng, count, known=(None, None, None, None)):
+    """Standard deviations of the prior."""
+    drawn = [np.exp(MIDDLE + rng.normal(size=count)), *(SPREAD * np.abs(rng.normal(size=(3, count))))]
+    there = density.spread_kinds
+    found = [np.full(count, np.nan) if k not in there else drawn[k] if known[k] is None else known[k] for k in range(4)]
+    return Spreads(*(np.broadcast_to(each, count).copy() for each in found))
 
 
-def exact_problem(name, lapse, spread):
-    """The density of that problem, and which standard deviations are known."""
-    density = judges(lapse) if name == "judges" else periods(lapse)
-    return density, {"judges": spread if name == "judges" else None, "drift": None if name == "judges" else spread}
+def prior_draws(density, rng, count, known=(None, None, None, None)):
+    """Points of the prior, and their standard deviations."""
+    spreads = prior_spreads(density, rng, count, known)
+    points = rng.normal(size=(density.size, count))
+    points[density.judges] *= spreads.judges
+    points[density.bias] *= spreads.bias
+    worths = spreads.worths * rng.normal(size=(density.n_options, count))
+    every = []
+    for t in range(density.n_periods):
+        if t:
+            moves = np.sqrt(density.steps[t - 1]) * spreads.drift * rng.normal(size=worths.shape)
+            worths = worths + np.where((density.entry < t)[:, None], moves, 0.0)
+        every.append(np.where((density.entry <= t)[:, None], worths, 0.0))
+    points[density.worths] = np.concatenate(every)
+    points[density.nu] *= 2.0
+    return points, spreads
+
+
+def simulated(density, rng, points):
+    """The density of as many new comparisons, of each point its own."""
+    (block,) = density.blocks(points.shape[1])
+    seen = density.seen(block, points)
+    p = (1 - density.rows.lapse) * seen.q + density.rows.lapse / 2
+    tie = np.exp(seen.log_nu) * np.sqrt(p * (1 - p)) if density.rows.has_ties else np.zeros_like(p)
+    total = np.broadcast_to((density.rows.wins + density.rows.losses + density.rows.tied)[:, None], p.shape).astype(int)
+    tied = rng.binomial(total, tie / (1 + tie))
+    wins = rng.binomial(total - tied, p)
+    return density.with_counts(wins.astype(float), (total - tied - wins).astype(float), tied.astype(float))

@@ -1,0 +1,242 @@
+"""The worths of a leaderboard: draws of their posterior, or estimates without a prior."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._data.choices.choices import places_of_rows
+from thali._data.connectivity import check_finite
+from thali._inference.progress import Progress
+from thali._inference.seeds import streams
+from thali._labels import shorten
+from thali._model.best_worst import LARGEST
+from thali._model.clusters import clusters_of
+from thali._model.dependence import choose_dependence, effect_of
+from thali._people.populations import ADJUSTED, INDEPENDENT
+from thali._posterior.convergence import ConvergenceCheck
+from thali._posterior.dependence import POWER, SCORES, Dependence
+from thali._posterior.surely import CERTAIN
+from thali.errors import Argument, DataError, Setting
+
+from .counted import Judgements
+from .scale import WorthScale
+from .worths import JudgedWorths, Posed, WorthsRequest, agreement_of, check_anchor, judged_worths, posed
+
+if TYPE_CHECKING:
+    from thali._worths.density import Density, Spreads
+    from thali._worths.laplace import Marginal
+    from thali._worths.respondents import RespondentVariance
+
+DRAWS, LEAST_DRAWS, MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all draws
+_FLAT = 1e-10  # curvature, beside that along single coordinates, of directions about which comparisons say nothing
+
+
+class WorthEstimates(NamedTuple):
+    """What is known of the worths."""
+
+    log_worths: np.ndarray  # (draws, options), the mean of each row 0
+    nu: np.ndarray  # (draws,); empty if there are no ties
+    beta: np.ndarray  # (draws, covariates)
+    estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta; None: means of draws
+    people: Dependence | None  # what was made of them
+    seen: JudgedWorths | None = None  # by judges, or in time
+    of_chains: ConvergenceCheck | None = None  # whether they agree; None: there are none
+    with_variance: np.ndarray | None = None  # log worths as wide where few respondents leave no variance; None: these
+
+    @property
+    def middle(self) -> np.ndarray:
+        """The log worths by which options are ranked."""
+        return self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
+
+    @property
+    def effects(self) -> np.ndarray:
+        """The coefficients that are reported."""
+        return self.beta.mean(axis=0) if self.estimate is None else self.estimate[1]
+
+
+def drawn_of(
+    data: Judgements,
+    asked: WorthsRequest,
+    scale: WorthScale,
+    method: str,
+    spread: float | None,
+    lapse: float,
+    random_seed: Any,
+    progressbar: bool,
+    people: Any,
+) -> WorthEstimates:
+    """Return the worths by that method."""
+    from thali._worths.laplace import Marginal
+
+    data, estimates = as_likelihood(data), method == "maximum-likelihood"
+    if estimates:
+        keeps = "set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."
+        check_finite(data.labels, *_beaten(data), keeps)
+    pose = posed(data, asked, lapse, not estimates)
+    check_anchor(pose, scale, data.labels)
+    if estimates and data.covariates is not None:
+        _check_identified(pose.density, data.covariates.names)
+    with Progress(progressbar and method != "mcmc", "drawing", 1, "draws") as progress:
+        progress.note("estimating worths")
+        marginal = Marginal(pose.density, spread, asked.judge_sd, asked.drift)
+        usual = INDEPENDENT if method == "mcmc" else ADJUSTED
+        dependence, variance = _dependence(data, marginal, people, usual) if asked.is_plain else (None, None)
+        if method != "mcmc":
+            (rng,) = streams(random_seed, 1)
+            return _from_lattice(data, pose, asked, scale, method, marginal, rng, dependence, variance)
+    if dependence is not None and dependence.model == ADJUSTED:
+        dependence = replace(dependence, by=POWER)
+        marginal = Marginal(pose.density.raised(dependence.power), spread)
+    return _from_chains(data, pose, asked, scale, marginal, random_seed, progressbar, dependence)
+
+
+def _dependence(
+    data: Judgements, marginal: "Marginal", people: Any, usual: str
+) -> "tuple[Dependence | None, RespondentVariance | None]":
+    """Return what is made of respondents, and the variance of their scores at the mode; None where nobody is known."""
+    from thali._worths.respondents import respondent_variance
+
+    density = marginal.density
+    clusters = clusters_of(data, density.rows.has_ties)
+    made = choose_dependence(people, usual, data, [] if clusters is None else [clusters])
+    if made is None or clusters is None:
+        return made, None
+    _, mode = marginal.best
+    found = respondent_variance(density, data, clusters, mode.point, mode.factor.draw(np.eye(density.size)))
+    return replace(made, effect=effect_of([found.scores])), found
+
+
+def _from_lattice(
+    data: Judgements,
+    pose: Posed,
+    asked: WorthsRequest,
+    scale: WorthScale,
+    method: str,
+    marginal: "Marginal",
+    rng: np.random.Generator,
+    dependence: Dependence | None,
+    variance: "RespondentVariance | None",
+) -> WorthEstimates:
+    """Return the worths by Laplace's approximation, or by maximum likelihood with normal errors."""
+    from scipy.special import ndtri, stdtrit
+
+    from thali._worths.draws import draw
+    from thali._worths.respondents import widened
+
+    density, estimates = pose.density, method == "maximum-likelihood"
+    _, mode = marginal.best
+    count = int(np.clip(MOST_NUMBERS // density.size, LEAST_DRAWS, DRAWS))
+    spreads = None
+    if estimates:
+        points = mode.point[:, None] + marginal.deviations(mode, rng, count)
+    else:
+        points, spreads = draw(marginal, rng, count)
+    middle = mode.point if estimates else points.mean(axis=1)
+    estimate = (_centred(density, middle[:, None])[0], middle[density.beta]) if estimates else None
+    if dependence is None or variance is None or dependence.model != ADJUSTED:
+        return _estimates(data, pose, asked, scale, method, marginal, points, spreads)._replace(
+            estimate=estimate, people=dependence
+        )
+    matrix = variance.matrix()
+    narrow = middle[:, None] + matrix @ (points - middle[:, None])
+    normal = matrix @ marginal.deviations(mode, rng, points.shape[1])
+    wide = widened(rng, narrow, middle, normal, variance.df)
+    u, of_middle = _centred(density, narrow), _centred(density, middle[:, None])[0]
+    reach = stdtrit(variance.df, CERTAIN) / ndtri(CERTAIN)
+    found = _estimates(data, pose, asked, scale, method, marginal, wide, spreads)
+    return found._replace(
+        nu=np.exp(narrow[density.nu]).ravel(),
+        estimate=(of_middle, middle[density.beta]),
+        people=replace(dependence, by=SCORES, df=variance.df, share=variance.scores.share),
+        with_variance=of_middle + reach * (u - of_middle),
+    )
+
+
+def _from_chains(
+    data: Judgements,
+    pose: Posed,
+    asked: WorthsRequest,
+    scale: WorthScale,
+    marginal: "Marginal",
+    random_seed: Any,
+    progressbar: bool,
+    dependence: Dependence | None,
+) -> WorthEstimates:
+    """Return the worths by chains."""
+    from thali._worths.chains import run
+
+    drawn = run(marginal, random_seed, progressbar)
+    names = data.labels, pose.periods, pose.judges, data.covariate_names
+    check = agreement_of(drawn.reported, marginal, *names)
+    found = _estimates(data, pose, asked, scale, "mcmc", marginal, drawn.points, drawn.spreads)
+    return found._replace(people=dependence, of_chains=check)
+
+
+def _estimates(
+    data: Judgements,
+    pose: Posed,
+    asked: WorthsRequest,
+    scale: WorthScale,
+    method: str,
+    marginal: "Marginal",
+    points: np.ndarray,
+    spreads: "Spreads | None",
+) -> WorthEstimates:
+    """Return what draws of points say about worths, with the tables of judges and of time."""
+    density, seen = pose.density, None
+    if not asked.is_plain:
+        assert spreads is not None
+        seen = judged_worths(data, pose, asked, scale, method, marginal, points, spreads)
+    nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
+    return WorthEstimates(_centred(density, points), nu, beta, None, None, seen)
+
+
+def _centred(density: "Density", points: np.ndarray) -> np.ndarray:
+    """Return centred log worths in the last period, shape (draws, options)."""
+    worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
+    return worths[-1].T
+
+
+def as_likelihood(data: Judgements) -> Judgements:
+    """The data as their likelihood is computed: of three the best and the worst are a ranking."""
+    if isinstance(data, Choices) and data.worst is not None and (size := int(data.sizes.max())) > LARGEST:
+        raise DataError(
+            f"Best and worst of {size} options were chosen, but a leaderboard sums over rankings of at most {LARGEST};"
+            " remove larger sets, or fit EliminationByAspects('unique', best_worst='reversed')."
+        )
+    if isinstance(data, Choices) and data.worst is not None and data.sizes.max() <= 3:
+        data = data.as_rankings()
+    return data.to_comparisons() if isinstance(data, Choices) and data.worst is None and data.is_paired else data
+
+
+def _beaten(data: Judgements) -> tuple[np.ndarray, np.ndarray]:
+    """Who was chosen over whom, each two once or more often."""
+    if isinstance(data, Choices):
+        row, place = places_of_rows(data)
+        others = data.members[place]
+        winner, loser = data.members[data.choice[row]], others
+        if data.worst is not None:
+            winner, loser = np.append(winner, others), np.append(loser, data.members[data.worst[row]])
+        differ = winner != loser
+        return winner[differ], loser[differ]
+    beats = data.wins + data.tied > 0, data.losses + data.tied > 0
+    winner = np.append(data.first[beats[0]], data.second[beats[1]])
+    return winner, np.append(data.second[beats[0]], data.first[beats[1]])
+
+
+def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
+    """Refuse covariates whose effects the likelihood alone does not tell from worths."""
+    curvature = density.curvature(np.zeros(density.size)).dense()
+    scale = np.sqrt(np.diag(curvature))
+    directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
+    if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
+        raise DataError(
+            f"The effects of {shorten(names)} are not identified separately from the worths, because they do not vary"
+            " between comparisons of the same pair or are collinear; set ",
+            Setting("method", "laplace"),
+            ", which has a prior, or name fewer with ",
+            Argument("covariates"),
+            ".",
+        )

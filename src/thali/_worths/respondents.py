@@ -1,0 +1,141 @@
+"""The scores of answers at the mode of worths, by which draws are spread to the variance over respondents."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._data.answers import first_answers, possible_answers
+from thali._data.choices import Choices
+from thali._inference.numerics.davidson import slopes, terms
+from thali._model.clusters import Clusters
+from thali._model.respondent_scores import RespondentScores, ScoreVariance, expected_answers, raise_improbable_variance
+
+from .density import Density
+from .sets import ChoiceSetDensity, slopes_of_answers
+
+if TYPE_CHECKING:
+    from thali._data.pairs import PairedComparisons
+
+_CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
+_FARTHEST = 700.0  # change of a log worth by Student's t
+
+
+class AnswerScores(NamedTuple):
+    """Slopes of the log probability of every possible answer at a point."""
+
+    matrix: Any  # sparse (answers, size)
+    p: np.ndarray  # (answers,)
+    sizes: np.ndarray  # answers of each question
+    gradient: np.ndarray
+    hessian: np.ndarray
+
+    def slopes(self, weights: np.ndarray, beta: np.ndarray) -> "AnswerScores":
+        """Return the derivatives of the log-likelihood."""
+        return self
+
+    def scores(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Return the gradients of parts of the answers."""
+        return (tally @ self.matrix).toarray()
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return weights with which squared scores of answers sum to the information of parts."""
+        return expected_answers(tally, self.sizes, self.p)
+
+
+def answer_scores(density: Density, data: "PairedComparisons | Choices", point: np.ndarray) -> AnswerScores:
+    """Return the scores of the possible answers of data, in the order of `clusters_of`."""
+    there = density.expanded(point)
+    derivatives = there.gradient[:, 0], -there.curvature.dense()
+    if isinstance(density, ChoiceSetDensity):
+        assert isinstance(data, Choices)
+        return AnswerScores(*_of_sets(density, data, point), *derivatives)
+    return AnswerScores(*_of_pairs(density, point), *derivatives)
+
+
+def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return slopes and probabilities of the first, a tie if that is an answer, and the second of each row."""
+    from scipy.sparse import csr_array, hstack, vstack
+
+    has_ties, found = density.rows.has_ties, []
+    for block in density.blocks(1):
+        seen, answers, logs = density.seen(block, point[:, None]), [], []
+        one, none = np.ones((len(block.rows.first), 1)), np.zeros((len(block.rows.first), 1))
+        for wins, tied, losses in [(one, none, none)] + [(none, one, none)] * has_ties + [(none, none, one)]:
+            rows = block.rows._replace(wins=wins, losses=losses, tied=tied)
+            by_row = slopes(rows, seen.q, seen.rest, seen.log_nu)
+            parts = [block.along * by_row.slope, by_row.of_nu[:, : int(has_ties)], block.rows.x * by_row.slope]
+            answers.append(hstack([csr_array(each) for each in parts]).tocsr())
+            logs.append(terms(rows, seen.q, seen.rest, seen.log_nu)[:, 0])
+        order = np.arange(len(answers) * len(one)).reshape(len(answers), -1).T.ravel()
+        found.append((vstack(answers).tocsr()[order], np.exp(np.concatenate(logs))[order]))
+    matrices, p = zip(*found, strict=True)
+    return vstack(matrices).tocsr(), np.concatenate(p), np.full(density.n_rows, 2 + has_ties)
+
+
+def _of_sets(density: ChoiceSetDensity, data: Choices, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
+    """Return slopes and probabilities of every answer to every set."""
+    from scipy.sparse import csr_array
+
+    sizes, start = data.sizes, data.start
+    of_best_worst = data.worst is not None
+    if of_best_worst:
+        answers = possible_answers(start)
+        set_of, best, worst = np.repeat(np.arange(len(sizes)), answers.sizes), answers.best, answers.worst
+    else:
+        set_of = np.repeat(np.arange(len(sizes)), sizes)
+        best = worst = np.arange(len(data.members))
+    p, rows, columns, values = np.empty(len(set_of)), [], [], []
+    for m in np.unique(sizes).tolist():
+        own = np.flatnonzero(sizes[set_of] == m)
+        places = start[set_of[own], None] + np.arange(m)
+        rank = np.where(places == best[own, None], 0, np.where(places == worst[own, None], 1, 2))
+        members = data.members[np.take_along_axis(places, np.argsort(rank, axis=1, kind="stable"), axis=1)]
+        answer = slopes_of_answers(density.rows, point[members], bends=False)
+        p[own] = answer.p
+        rows.append(np.repeat(own, m))
+        columns.append(members.ravel())
+        values.append(answer.gradient.ravel())
+    at = np.concatenate(rows), np.concatenate(columns)
+    matrix = csr_array((np.concatenate(values), at), shape=(len(p), density.size))
+    return matrix, p, np.diff(first_answers(start)) if of_best_worst else sizes
+
+
+class RespondentVariance(NamedTuple):
+    """The variance of the scores of respondents, and its degrees of freedom."""
+
+    scores: ScoreVariance
+    root: np.ndarray  # (size, size): L with L L' the covariance of draws
+    df: float
+    freedom: float  # respondents less one for each contrast
+
+    def matrix(self) -> np.ndarray:
+        r"""Return the matrix that spreads deviations of covariance :math:`L L'` to :math:`L V L'`, V the variance."""
+        variance = raise_improbable_variance(self.scores, self.df, self.freedom)
+        values, vectors = np.linalg.eigh(variance)
+        square_root = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+        return self.root @ square_root @ np.linalg.inv(self.root)
+
+
+def respondent_variance(
+    density: Density, data: "PairedComparisons | Choices", clusters: Clusters, point: np.ndarray, root: np.ndarray
+) -> RespondentVariance:
+    """Return the variance of respondents' scores at the mode; `root`: of the covariance of draws."""
+    n, size = density.n_options, density.size
+    scores = RespondentScores(answer_scores(density, data, point), clusters.tally, point, point[:0], root)
+    contrasts = np.zeros((n, size, 1))
+    contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
+    df = float(np.median(scores.degrees(contrasts[:: max(1, n // _CONTRASTS)])))
+    return RespondentVariance(scores.variance(), root, df, (clusters.number - 1) / (size - 1))
+
+
+def widened(
+    rng: np.random.Generator, points: np.ndarray, middle: np.ndarray, normal: np.ndarray, df: float
+) -> np.ndarray:
+    """Return points (size, draws) as uncertain as their covariance, known to `df` degrees of freedom, makes them.
+
+    `normal`: as many deviations of the same covariance.
+    """
+    factor = df / rng.chisquare(df, points.shape[1])
+    more = np.sqrt(np.clip(factor - 1.0, 0.0, None)) * normal
+    more *= np.minimum(1.0, _FARTHEST / np.maximum(np.abs(more).max(axis=0), 1e-300))
+    return middle[:, None] + np.sqrt(np.minimum(factor, 1.0)) * (points - middle[:, None]) + more

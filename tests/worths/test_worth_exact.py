@@ -1,0 +1,140 @@
+"""Draws of worths against integrals: few options, with ties, judges and periods, the spread known and learned."""
+
+import numpy as np
+import pytest
+from quadrature import BLUR, mean_and_ends, posterior
+from scipy.special import expit
+from worth_problems import judges, periods, short_run
+
+from thali._posterior.summary import mean_mcse
+from thali._worths.density import ComparisonRows, Density
+from thali._worths.draws import draw
+from thali._worths.laplace import Marginal
+
+pytestmark = pytest.mark.exact
+
+
+def of_pairs(n, counts, lapse=0.0):
+    """The density of {(i, j): (wins, losses, ties)}."""
+    first, second = np.array(list(counts)).T
+    wins, losses, tied = np.array(list(counts.values()), float).T
+    zero = 0 * first
+    x = np.zeros((len(first), 0))
+    return Density(ComparisonRows(first, second, zero, zero, x, wins, losses, tied, lapse, bool(tied.any())), n)
+
+
+PAIRS = {
+    "one": of_pairs(2, {(0, 1): (1, 0, 0)}),
+    "nine of ten": of_pairs(2, {(0, 1): (9, 1, 0)}),
+    "all of ten": of_pairs(2, {(0, 1): (10, 0, 0)}),
+    "with ties": of_pairs(2, {(0, 1): (3, 1, 4)}),
+    "three": of_pairs(3, {(0, 1): (3, 1, 0), (1, 2): (4, 0, 0), (0, 2): (2, 1, 0)}),
+    "three once": of_pairs(3, {(0, 1): (1, 0, 0), (1, 2): (1, 0, 0)}),
+    "three with ties": of_pairs(3, {(0, 1): (3, 1, 2), (1, 2): (2, 0, 1)}),
+}
+
+
+def quantities(density):
+    """Log odds of the first option over each other, and of a tie of two equal ones."""
+
+    def quantity(points, spreads):
+        found = [points[0] - points[k] for k in range(1, density.n_options)]
+        return np.array([*found, *(points[density.nu] - np.log(2.0))])
+
+    return quantity
+
+
+CASES = [(name, spread) for name in PAIRS for spread in (None, 3.0)]
+CASES.remove(("three with ties", None))  # of which a grid is large
+
+
+@pytest.mark.first(3)
+@pytest.mark.parametrize(("name", "spread"), CASES)
+def test_probabilities_and_ends_of_intervals(name, spread):
+    density = PAIRS[name]
+    quantity = quantities(density)
+    evidence, values, weights = posterior(density, quantity, (spread, None, None))
+    expected = mean_and_ends(values, weights)
+    marginal = Marginal(density, spread)
+    drawn = draw(marginal, np.random.default_rng(1), 60_000)
+    own = quantity(drawn.points, None)
+    blurred = expit(own + BLUR * np.random.default_rng(2).normal(size=own.shape))
+    found = np.column_stack([expit(own).mean(axis=1), *np.quantile(blurred, [0.055, 0.945], axis=1)])
+    np.testing.assert_allclose(found, expected, atol=0.005 + 0.002)  # and four errors of 60,000 draws
+    assert marginal.evidence == pytest.approx(evidence, abs=0.2)
+
+
+@pytest.mark.parametrize("name", ["three", pytest.param("with ties", marks=pytest.mark.long)])
+def test_chains_draw_from_the_posterior(name):
+    density = PAIRS[name]
+    quantity = quantities(density)
+    _, values, weights = posterior(density, quantity, (None, None, None))
+    states = short_run(Marginal(density), 5)
+    found = np.array([expit(quantity(state.points, None)) for state in states]).transpose(1, 2, 0)
+    assert np.abs((found.mean(axis=(1, 2)) - expit(values) @ weights) / mean_mcse(found)).max() < 4.5
+
+
+PROBLEMS = {"judges": judges(0.01), "periods": periods(0.01)}
+
+
+def seen(density):
+    def quantity(points, spreads):
+        worths = points[density.worths].reshape(density.n_periods, 2, -1)
+        sd = spreads.judges if density.n_judges else spreads.drift
+        sds = np.broadcast_to(sd, worths.shape[-1:])
+        return np.array([*expit(worths[:, 0] - worths[:, 1]), *density.log_discriminations(points), sds])
+
+    return quantity
+
+
+@pytest.mark.first(2)
+@pytest.mark.parametrize("known", [(1.5, None, None), (1.5, 0.5, 0.5)], ids=["learned", "known"])
+@pytest.mark.parametrize("name", PROBLEMS)
+def test_judges_and_periods(name, known):
+    density = PROBLEMS[name]
+    quantity = seen(density)
+    _, values, weights = posterior(density, quantity, known)
+    expected = values @ weights
+    marginal = Marginal(density, *known)
+    drawn = draw(marginal, np.random.default_rng(1), 20_000)
+    own = quantity(drawn.points, drawn.spreads)
+    np.testing.assert_allclose(own.mean(axis=1), expected, atol=0.012)
+    states = short_run(marginal, 5)
+    found = np.array([quantity(state.points, state.spreads) for state in states]).transpose(1, 2, 0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        scores = (found.mean(axis=(1, 2)) - expected) / mean_mcse(found)
+    assert np.nanmax(np.abs(scores[: None if known[1] is None else -1])) < 4.5
+
+
+# Data sets of the study behind the prior ------------------------------------------------------------------------------
+
+
+def test_a_ladder_of_twelve():
+    """Each beats the next 9 of 10 times: neighbours are separated, and the spread is far above 1.3."""
+    density = of_pairs(12, {(k, k + 1): (9, 1, 0) for k in range(11)})
+    drawn = draw(Marginal(density), np.random.default_rng(1), 4_000)
+    assert expit(drawn.points[5] - drawn.points[6]).mean() == pytest.approx(0.81, abs=0.05)
+    assert 4.0 < np.median(drawn.spreads.worths) < 9.0
+
+
+def test_equal_judges_have_equal_discriminations_where_worths_are_far_apart():
+    """Thirty options of spread 4, six equal judges, 300 comparisons each: all intervals contain d = 1."""
+    rng, n, judges_, each = np.random.default_rng(2), 30, 6, 300
+    worths, judge = 4.0 * rng.normal(size=n), np.repeat(np.arange(judges_), each)
+    first = rng.integers(0, n, len(judge))
+    second = (first + rng.integers(1, n, len(judge))) % n
+    wins = (rng.random(len(judge)) < expit(worths[first] - worths[second])).astype(float)
+    x, zero = np.zeros((len(judge), 0)), 0 * judge
+    density = Density(ComparisonRows(first, second, zero, judge, x, wins, 1.0 - wins, 0.0 * wins, 0.0, False), n, 6)
+    drawn = draw(Marginal(density), np.random.default_rng(1), 4_000)
+    low, high = np.quantile(density.log_discriminations(drawn.points), [0.055, 0.945], axis=1)
+    assert (low < 0.0).all() and (high > 0.0).all()
+    assert np.median(drawn.spreads.judges) < 0.25
+    assert np.median(drawn.spreads.worths) == pytest.approx(worths.std(), rel=0.4)
+
+
+def test_equal_records_leave_a_small_spread():
+    """Every pair of ten options 10 : 10."""
+    density = of_pairs(10, {(i, j): (10, 10, 0) for i in range(10) for j in range(i + 1, 10)})
+    drawn = draw(Marginal(density), np.random.default_rng(1), 2_000)
+    assert np.isfinite(drawn.points).all() and np.median(drawn.spreads.worths) < 0.2
