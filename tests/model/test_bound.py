@@ -121,4 +121,4 @@ def test_a_long_run_of_any_kind_says_what_is_quicker(clock, enabled, recwarn):
             clock[0] = float(done)
             shown.update(done)
     said = [str(each.message) for each in recwarn]
-    assert said == ["This comparison takes about 2 minutes. Faster: fewer draws."] * enabled
+    assert said == ["This comparison takes about 2 minutes. Faster options: fewer draws."] * enabled

@@ -180,8 +180,8 @@ def test_tasks_of_everybody_and_answers_that_are_missing(tmp_path):
 @pytest.mark.parametrize(
     ("answers", "facts"),
     [
-        (ANSWERS.replace("2,2,1,1,", "2,3,1,1,"), ("task '1'", "'3'", "row 4")),
-        (ANSWERS.replace("1,1,1,2,", "1,1,7,2,"), ("task '7'", "'1'")),
+        (ANSWERS.replace("2,2,1,1,", "2,3,1,1,"), ("'1'", "'3'", "row 4")),
+        (ANSWERS.replace("1,1,1,2,", "1,1,7,2,"), ("'7'", "'1'")),
         (
             ANSWERS.replace("1,1,1,2,", "1,1,1,Nikon,"),
             ("'Nikon'", "row 2"),

@@ -213,7 +213,7 @@ def test_bad_markets_and_demands(multinomial):
         with pytest.raises(DataError, match=sentence):
             multinomial.market_shares(market)
     for asked, sentence in [
-        (("cost", "A", [1]), "no attribute 'cost'"),
+        (("cost", "A", [1]), "'cost'"),
         (("price", "Z", [1]), "no product 'Z'"),
         (("price", "A", 5), "`values` must list"),
         (("price", "A", []), "`values` must list"),

@@ -360,7 +360,7 @@ def test_ways_to_write_a_change():
 @pytest.mark.parametrize(
     ("change", "messages"),
     [
-        ({"colour": "red"}, ("no attribute 'colour'",)),
+        ({"colour": "red"}, ("'colour'",)),
         ({"price": {"D": "100"}}, ("no product 'D'",)),
         ({"price": ["100", "150"]}, ("2 levels", "3 products")),
         ({"price": ["100"]}, ("has 1 level for 3 products",)),
