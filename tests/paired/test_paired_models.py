@@ -82,9 +82,9 @@ def test_estimates_at_infinity_are_refused():
     for data, sentence in [
         (
             np.array([[0, 3, 4], [2, 0, 5], [0, 0, 0]]),
-            "never chosen over any other option: '2'|never rejected for any other option: '0', '1'",
+            "never chosen over any other: '2'|never rejected for any other: '0', '1'",
         ),
-        (np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]), "never chosen over any other option: '1', '2'"),
+        (np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]), "never chosen over any other: '1', '2'"),
         (np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]), "never chosen over, or rejected for"),
     ]:
         with pytest.raises(DataError, match=sentence):

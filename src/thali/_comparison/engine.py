@@ -184,11 +184,11 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
     part = splitter.part
     missing = table.attrs["missing"]
     fits = table.attrs["fits"]
-    fit_names = {number: f"{row['model']!r} fitted without {splitter.name(row)}" for number, row in missing.iterrows()}
+    fit_names = {number: f"{row['model']} fitted without {splitter.name(row)}" for number, row in missing.iterrows()}
     is_failed = missing["why"] != NOT_RUN
     if is_failed.any():
         failed = missing[is_failed]
-        named = [f"{fit_names[row.Index]} ({row.why})" for row in failed.head(_MAX_NAMED).itertuples()]
+        named = [f"{fit_names[row.Index]!r} ({row.why})" for row in failed.head(_MAX_NAMED).itertuples()]
         more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
         warn(
             IncompleteWarning(

@@ -29,10 +29,10 @@ BAD_ARGUMENTS = [
     ({"tune": -1}, "`tune` must be an integer >= 0; got -1"),
     ({"thin": 0}, "`thin` must be an integer >= 1; got 0"),
     ({"sweeps_per_step": 0}, "`sweeps_per_step` must be an integer >= 1; got 0"),
-    ({"sweeps_per_step": 5}, r"`sweeps_per_step` requires `method='smc'`; got `method='mcmc'`\. Remove the argument"),
+    ({"sweeps_per_step": 5}, r"`sweeps_per_step` requires `method='smc'`; got `method='mcmc'`\. Remove `sweeps"),
     ({"method": "smc", "chains": 1}, "`chains=1` is a single group; use at least"),
     ({"method": "smc", "draws": 1}, "`draws` must be an integer >= 2; got 1"),
-    ({"method": "smc", "tune": 5}, r"`tune` requires `method='mcmc'`; got `method='smc'`\. Remove the argument"),
+    ({"method": "smc", "tune": 5}, r"`tune` requires `method='mcmc'`; got `method='smc'`\. Remove `tune`"),
     ({"method": "smc", "thin": 5}, "`thin` requires `method='mcmc'`"),
 ]
 
