@@ -8,10 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 from scipy.special import expit
-from thali._aspects.worths.chains import Sampler, tuned
 
 from thali._inference.seeds import streams
 from thali._paired.worths import WorthsRequest, posed
+from thali._worths.chains import Sampler, tuned
+from thali._worths.laplace import Marginal
 
 
 class Board(NamedTuple):
@@ -29,15 +30,15 @@ def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar
     """The draws of paired comparisons; `asked`: judges=True, or period="..."."""
     pose = posed(data, WorthsRequest(**asked), lapse)
     density = pose.density
-    sampler = Sampler(density, None, None)
+    sampler = Sampler(Marginal(density, None, None, None))
     (rng,) = streams(random_seed, 1)
     state = tuned(sampler, rng, sampler.start(rng, chains), tune)
     found, log_likelihood = [], []
     for _ in range(draws):
         state, _ = sampler.sweep(rng, state)
         found.append(state)
-        log_likelihood.append(density.log_likelihoods(state.points))
-    points, spreads = (np.stack(each, axis=-1) for each in zip(*found, strict=True))  # (.., chains, draws)
+        log_likelihood.append(state.likelihood)
+    points, logs, _ = (np.stack(each, axis=-1) for each in zip(*found, strict=True))  # (.., chains, draws)
     drawn = {}
     worths = points[density.worths].reshape(density.n_periods, density.n_options, *points.shape[1:])
     for period, of_period in zip(pose.periods, worths, strict=True):
@@ -46,9 +47,9 @@ def board(data, lapse, chains, draws, tune, random_seed, cores=None, progressbar
                 p = (1.0 - lapse) * expit(of_period[i] - of_period[j]) + lapse / 2.0
                 pair = f"{a}, {data.labels[j]}"
                 drawn[f"probability_in_time[{pair}, {period}]" if period else f"choice_probability[{pair}]"] = p
-    for judge, log_d in zip(pose.judges, points[density.judges], strict=True):
+    for judge, log_d in zip(pose.judges, density.log_discriminations(points), strict=True):
         drawn[f"log_discrimination[{judge}]"] = log_d
-    of_judges, of_drift, _ = np.exp(spreads)
+    _, of_judges, of_drift, _ = np.exp(logs)
     drawn |= {"judge_sd": of_judges} if pose.judges else {"drift": of_drift}
     dataset = xr.Dataset({"log_likelihood": (("chain", "draw"), np.array(log_likelihood).T)})
     return Board(xr.DataTree.from_dict({"posterior": dataset}), drawn)
