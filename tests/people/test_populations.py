@@ -79,9 +79,9 @@ def ranked(people, data=None):
 
 
 KNOWN = {
-    eliminated: "thali.people.Individuals(...), thali.people.LatentClasses(...), thali.people.Groups(...)",
-    clustered: "thali.people.Individuals(...), thali.people.Groups(...)",
-    ranked: "thali.people.Individuals(...)",
+    eliminated: ", thali.people.Individuals(...), thali.people.LatentClasses(...), thali.people.Groups(...)",
+    clustered: ", thali.people.Individuals(...), thali.people.Groups(...)",
+    ranked: "",
 }
 
 
@@ -91,7 +91,7 @@ KNOWN = {
 def test_another_word_is_refused_by_all_models_in_one_sentence(fit, people):
     with pytest.raises(ArgumentError) as error:
         fit(people)
-    words = f"None, 'independent', 'adjusted', {KNOWN[fit]}"
+    words = f"None, 'independent', 'adjusted'{KNOWN[fit]}"
     said(error.value, "`people` must", words, repr(people))
 
 
@@ -123,7 +123,7 @@ def test_groups_need_a_mapping(fit):
 NOBODY = {
     eliminated: (th.PairedComparisons([[0, 3], [1, 0]]), ["adjusted", INDIVIDUALS, CLASSES]),
     clustered: (th.Triplets([("a", "b", "c"), ("a", "c", "b")]), ["adjusted", INDIVIDUALS]),
-    ranked: (th.PairedComparisons([[0, 3], [1, 0]]), ["adjusted", INDIVIDUALS]),
+    ranked: (th.PairedComparisons([[0, 3], [1, 0]]), ["adjusted"]),
 }
 
 

@@ -38,13 +38,10 @@ def draw(marginal: Marginal, rng: np.random.Generator, count: int) -> Drawn:
 
 
 def _by_steps(marginal: Marginal, rng: np.random.Generator, count: int) -> ScaleState:
-    r"""Return draws after 20 steps, each of which also draws the standard deviations, alone and with what they spread.
-
-    .. math:: h' = \sqrt{1 - \beta^2} h + \beta \xi, \qquad \xi \sim \mathrm{Normal}(0, H^{-1}), \qquad \beta = 0.7
-
-    h is the deviation from the mode at the lattice point nearest to the standard deviations, which the step leaves
-    fixed, and H the curvature there (Cotter, Roberts, Stuart & White 2013, MCMC methods for functions).
-    """
+    """Return draws after 20 steps, each of which draws standard deviations, too, alone and with what they spread."""
+    # h' = sqrt(1 - beta^2) h + beta xi, xi ~ Normal(0, H^-1), beta = 0.7; h is the deviation from the mode at the
+    # lattice point nearest to the standard deviations, which the step leaves fixed, and H the curvature there
+    # (Cotter, Roberts, Stuart & White 2013, MCMC methods for functions).
     density = marginal.density
     roots, middles = marginal.roots()
     precisions = np.linalg.inv(roots)

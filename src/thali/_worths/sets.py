@@ -156,8 +156,7 @@ class ChoiceSetDensity(Density):
     # Its curvature ---------------------------------------------------------------------------------------------------
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
-        """As in `Density`; `is_convex`: of each answer the square of its slopes, which are its curvature on
-        average, and never negative."""
+        """As in `Density`; `is_convex`: the square of an answer's slopes, its mean curvature, never below 0."""
         n, judges, value = self.n_options, self.n_judges, 0.0
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((n, n))
         border, corner = np.zeros((n, judges)), np.zeros(judges)
