@@ -97,7 +97,11 @@ def test_the_group_in_which_an_aspect_surely_weighs_more_is_named():
     posterior["group_weights"] = posterior["group_weights"].copy(data=weights)
     model.posterior_["latent_features"] = xr.DataTree(posterior)
     sentence = str(model.findings()["features"].sentence)
-    said(sentence, "The aspect of 0 and 1 weighs more for women", "The aspect of 0 and 2 weighs more for men")
+    said(
+        sentence,
+        "The aspect shared by 0 and 1 weighs more for women",
+        "The aspect shared by 0 and 2 weighs more for men",
+    )
     assert sentence.count("weighs more") == 2
 
 

@@ -87,7 +87,7 @@ def test_a_stopped_comparison_goes_on(found, tmp_path, sensitivity):
         part = compare(sensitivity=sensitivity, job=tmp_path / "job")
     assert part.attrs["interrupted"] and part.loc["lapse 0.1", "probability"] == 1.0
     assert part.attrs["missing"]["why"].tolist() == ["not run", "not run"]
-    says(sentences(part), "0.2, lapse", "0.3")
+    says(sentences(part), "'lapse 0.2'", "'lapse 0.3'")
     found.stops_at = None
     same(compare(sensitivity=sensitivity, job=tmp_path / "job"), whole)
     assert found.asked == list(LAPSES)

@@ -113,7 +113,7 @@ MISTAKES = {
     "wald a.csv --contrast teo=1,rum=-1": "contains 'teo', which is not among the options. Did you mean 'tea'?",
     "group a.csv": "Give groups as a column of one file, --group COLUMN, .*; got 1 file and no column.",
     "group trials.csv --group sx": "No column 'sx' is .* available: 'sex'. Did you mean 'sex'?",
-    "group a.csv --group sex": "do not identify respondents; name the column of respondents, --respondent.",
+    "group a.csv --group sex": "do not identify respondents; read them again and name the column of respondents",
     "order a.csv": "a.csv does not show which option came first",
     "order a.csv b.csv a.csv": "takes one file of trials or two files of counts; got 3.",
     "davidson a.csv": "There are no ties",
