@@ -91,7 +91,7 @@ def _of_sets(density: ChoiceSetDensity, data: Choices, point: np.ndarray) -> tup
         rank = np.where(places == best[own, None], 0, np.where(places == worst[own, None], 1, 2))
         members = data.members[np.take_along_axis(places, np.argsort(rank, axis=1, kind="stable"), axis=1)]
         answer = slopes_of_answers(density.rows, point[members], bends=False)
-        p[own] = answer.p
+        p[own] = np.exp(answer.log_p)
         rows.append(np.repeat(own, m))
         columns.append(members.ravel())
         values.append(answer.gradient.ravel())
