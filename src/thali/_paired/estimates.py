@@ -99,7 +99,7 @@ def _dependence(
     from thali._worths.respondents import respondent_variance
 
     density = marginal.density
-    clusters = clusters_of(data, density.rows.has_ties)
+    clusters = clusters_of(data, data.n_ties > 0)
     made = choose_dependence(people, usual, data, [] if clusters is None else [clusters])
     if made is None or clusters is None:
         return made, None
@@ -215,8 +215,12 @@ def _beaten(data: Judgements) -> tuple[np.ndarray, np.ndarray]:
     """Who was chosen over whom, each two once or more often."""
     if isinstance(data, Choices):
         row, place = places_of_rows(data)
-        others = data.members[place]
-        winner, loser = data.members[data.choice[row]], others
+        others, below = data.members[place], ~data.are_chosen(row, place)
+        together, places = data.n_tied[data.set_of[place]], []
+        for k in range(int(together.max())):  # each of those that tie is above all others
+            rows = row[below & (together > k)]
+            places.append((data.choice[rows] + k, place[below & (together > k)]))
+        winner, loser = (data.members[np.concatenate(each)] for each in zip(*places, strict=True))
         if data.worst is not None:
             winner, loser = np.append(winner, others), np.append(loser, data.members[data.worst[row]])
         differ = winner != loser

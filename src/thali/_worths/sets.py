@@ -12,7 +12,7 @@ from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 from thali.errors import DataError, Setting
 
 from .density import Density, Expanded, Predicted
-from .ties import MOST_WITH_LAPSES, NODES, tied_answers
+from .ties import EXACT, MOST_WITH_LAPSES, NODES, ROUGH, tied_answers, tied_log_p
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -85,9 +85,7 @@ def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBy
         n_tied.append(tied)
     rule = CHOICE if data.worst is None else RANKING
     all_counts = np.concatenate(counts)
-    return SetAnswersBySize(
-        tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied)
-    )
+    return SetAnswersBySize(tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied))
 
 
 class ChoiceSetDensity(Density):
@@ -108,6 +106,11 @@ class ChoiceSetDensity(Density):
     """
 
     rows: SetAnswersBySize
+
+    @property
+    def n_terms(self) -> int:
+        kinds = zip_longest(self.rows.members, self.rows.n_tied, fillvalue=1)
+        return sum(len(members) * (_TIED_TERMS if tied > 1 else 1) for members, tied in kinds)
 
     def with_answers(self, counts: np.ndarray) -> Density:
         """Return the density of other counts."""
@@ -136,13 +139,13 @@ class ChoiceSetDensity(Density):
             if rows.n_tied == (1,):
                 log_p = np.log(_probabilities(rows, weights)[:, 0])
             else:
-                log_p = tied_answers(weights, *rows.n_tied, rows.lapse, False).log_p
+                log_p = tied_log_p(weights, *rows.n_tied, rows.lapse, _grid(points))
             yield at, _column(rows.counts) * log_p.reshape(logs.shape[:2])
 
     def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
         for _, rows in self.rows.some(points.shape[1]):
             sharpness, logs = self._logs(rows, points)
-            answer, counts = _of_answer(rows, logs, False), _column(rows.counts)
+            answer, counts = _of_answer(rows, logs, False, _grid(points)), _column(rows.counts)
             value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
             self._add_member_slopes(gradient, rows, counts, sharpness, logs, answer.gradient.reshape(logs.shape))
         return value
@@ -220,6 +223,8 @@ class ChoiceSetDensity(Density):
 
 
 _LEAST = -600.0  # log of a weight beside the largest one of a set
+_FEW_POINTS = 8
+_TIED_TERMS = 16  # rows that a row with a tie takes as long as
 
 
 def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool, tied: int = 1) -> OfAnswer:
@@ -228,12 +233,17 @@ def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bo
     return _of_answer(rows._replace(n_tied=(tied,)), logs, bends)
 
 
-def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool) -> OfAnswer:
+def _grid(points: np.ndarray) -> tuple[float, float]:
+    """Return the grid of integrals: of many points, between which chance decides, seven digits do."""
+    return ROUGH if points.shape[1] > _FEW_POINTS else EXACT
+
+
+def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, grid: tuple[float, float] = EXACT) -> OfAnswer:
     """The answers of rows times points, of which there are these log weights (..., m)."""
     weights = np.exp(logs).reshape(-1, logs.shape[-1])
     if rows.n_tied == (1,):
         return OF_ANSWER[rows.rule](weights, rows.lapse, bends)
-    return tied_answers(weights, *rows.n_tied, rows.lapse, bends)
+    return tied_answers(weights, *rows.n_tied, rows.lapse, bends, grid)
 
 
 def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:

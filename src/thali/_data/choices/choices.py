@@ -167,7 +167,18 @@ class Choices(Judged):
     kind = CHOICES
     _ANSWER = ("choice", "choices")
     are_choices = add_up = True
-    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people", "n_tied")
+    _FIELDS = (
+        "labels",
+        "respondents",
+        "start",
+        "members",
+        "respondent",
+        "choice",
+        "times",
+        "worst",
+        "people",
+        "n_tied",
+    )
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
