@@ -216,11 +216,11 @@ def _beaten(data: Judgements) -> tuple[np.ndarray, np.ndarray]:
     if isinstance(data, Choices):
         row, place = places_of_rows(data)
         others, below = data.members[place], ~data.are_chosen(row, place)
-        together, places = data.n_tied[data.set_of[place]], []
-        for k in range(int(together.max())):  # each of those that tie is above all others
-            rows = row[below & (together > k)]
-            places.append((data.choice[rows] + k, place[below & (together > k)]))
-        winner, loser = (data.members[np.concatenate(each)] for each in zip(*places, strict=True))
+        tied, above = data.n_tied[data.set_of[place]], []
+        for k in range(tied.max()):  # each of those that tie is above all others
+            some = below & (tied > k)
+            above.append(data.members[[data.choice[row[some]] + k, place[some]]])
+        winner, loser = np.concatenate(above, axis=1)
         if data.worst is not None:
             winner, loser = np.append(winner, others), np.append(loser, data.members[data.worst[row]])
         differ = winner != loser

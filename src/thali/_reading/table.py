@@ -248,9 +248,8 @@ def preflib_cells(content: bytes) -> TextTable:
         if unknown := [code for group in groups for code in group if code not in names]:
             raise DataError(f"Line {number} contains alternative {unknown[0]!r}, which the file header does not list.")
         ranked |= {names[code] for group in groups for code in group}
-        rows.append(
-            [count.strip(), *(TIED.join(names[code].replace(TIED, "=") for code in group) for group in groups if group)]
-        )
+        cells = [TIED.join(names[code].replace(TIED, "=") for code in group) for group in groups if group]
+        rows.append([count.strip(), *cells])
         numbers.append(number)
     if not rows:
         raise DataError("The file has a header but no orders.")

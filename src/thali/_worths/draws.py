@@ -29,7 +29,7 @@ def draw(marginal: Marginal, rng: np.random.Generator, count: int) -> Drawn:
     density = marginal.density
     if density.size <= _FEW and density.n_terms <= _FEW_ROWS:
         state = _by_steps(marginal, rng, count)
-    elif density.n_rows <= _MOST_ROWS and marginal.asymmetry(rng) > SYMMETRIC:
+    elif density.n_terms <= _MOST_ROWS and marginal.asymmetry(rng) > SYMMETRIC:
         state = _by_sweeps(marginal, rng)
     else:
         points, logs = marginal.draws(rng, count)

@@ -12,7 +12,7 @@ from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 from thali.errors import DataError, Setting
 
 from .density import Density, Expanded, Predicted
-from .ties import EXACT, MOST_WITH_LAPSES, NODES, ROUGH, tied_answers, tied_log_p
+from .ties import EXACT, MOST_WITH_LAPSES, NODES, ROUGH, tied_answers
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -45,18 +45,13 @@ class SetAnswersBySize(NamedTuple):
         """Yield some rows at a time, all of one size."""
         begin = 0
         for members, tied in zip_longest(self.members, self.n_tied, fillvalue=1):
-            step = max(1, _ENTRIES // (max(points, 1) * max(members.shape[1] ** 2, self._entries(tied))))
+            entries = max(members.shape[1] ** 2, NODES * (tied - 1))
+            step = max(1, _ENTRIES // (max(points, 1) * entries))
             for first in range(0, len(members), step):
                 own = members[first : first + step]
                 at = slice(begin + first, begin + first + len(own))
                 yield at, self._replace(members=(own,), judge=self.judge[at], counts=self.counts[at], n_tied=(tied,))
             begin += len(members)
-
-    def _entries(self, tied: int) -> int:
-        """Return how many numbers an answer takes of which so many options are chosen together."""
-        if tied > 1 and self.lapse:
-            return tied**2 << tied
-        return tied * NODES
 
 
 def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBySize:
@@ -110,7 +105,8 @@ class ChoiceSetDensity(Density):
     @property
     def n_terms(self) -> int:
         kinds = zip_longest(self.rows.members, self.rows.n_tied, fillvalue=1)
-        return sum(len(members) * (_TIED_TERMS if tied > 1 else 1) for members, tied in kinds)
+        more = 1 if self.rows.lapse else 0
+        return sum(len(members) << (tied > 1) * (_TIED_TERMS + more * tied) for members, tied in kinds)
 
     def with_answers(self, counts: np.ndarray) -> Density:
         """Return the density of other counts."""
@@ -139,13 +135,13 @@ class ChoiceSetDensity(Density):
             if rows.n_tied == (1,):
                 log_p = np.log(_probabilities(rows, weights)[:, 0])
             else:
-                log_p = tied_log_p(weights, *rows.n_tied, rows.lapse, _grid(points))
+                log_p = _of_answer(rows, logs, False, points.shape[1]).log_p
             yield at, _column(rows.counts) * log_p.reshape(logs.shape[:2])
 
     def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
         for _, rows in self.rows.some(points.shape[1]):
             sharpness, logs = self._logs(rows, points)
-            answer, counts = _of_answer(rows, logs, False, _grid(points)), _column(rows.counts)
+            answer, counts = _of_answer(rows, logs, False, points.shape[1]), _column(rows.counts)
             value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
             self._add_member_slopes(gradient, rows, counts, sharpness, logs, answer.gradient.reshape(logs.shape))
         return value
@@ -224,7 +220,7 @@ class ChoiceSetDensity(Density):
 
 _LEAST = -600.0  # log of a weight beside the largest one of a set
 _FEW_POINTS = 8
-_TIED_TERMS = 16  # rows that a row with a tie takes as long as
+_TIED_TERMS = 6  # log 2 of the rows that a row with a tie takes as long as; with a lapse more for each option that ties
 
 
 def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool, tied: int = 1) -> OfAnswer:
@@ -233,17 +229,13 @@ def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bo
     return _of_answer(rows._replace(n_tied=(tied,)), logs, bends)
 
 
-def _grid(points: np.ndarray) -> tuple[float, float]:
-    """Return the grid of integrals: of many points, between which chance decides, seven digits do."""
-    return ROUGH if points.shape[1] > _FEW_POINTS else EXACT
-
-
-def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, grid: tuple[float, float] = EXACT) -> OfAnswer:
+def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: int = 1) -> OfAnswer:
     """The answers of rows times points, of which there are these log weights (..., m)."""
     weights = np.exp(logs).reshape(-1, logs.shape[-1])
     if rows.n_tied == (1,):
         return OF_ANSWER[rows.rule](weights, rows.lapse, bends)
-    return tied_answers(weights, *rows.n_tied, rows.lapse, bends, grid)
+    far = ROUGH if points > _FEW_POINTS else EXACT  # between many points chance decides
+    return tied_answers(weights, *rows.n_tied, rows.lapse, bends, far)
 
 
 def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:

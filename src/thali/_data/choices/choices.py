@@ -10,7 +10,7 @@ import numpy as np
 from thali._described import Facts
 from thali._inference.warn import warn
 from thali._labels import listed, plural, short_number, shorten
-from thali.errors import DataError, DataWarning
+from thali.errors import Argument, DataError, DataWarning, InPython
 
 from ..answers import Answers, Who, answers_given, first_answers, possible_answers
 from ..connectivity import connected, disconnected
@@ -167,18 +167,8 @@ class Choices(Judged):
     kind = CHOICES
     _ANSWER = ("choice", "choices")
     are_choices = add_up = True
-    _FIELDS = (
-        "labels",
-        "respondents",
-        "start",
-        "members",
-        "respondent",
-        "choice",
-        "times",
-        "worst",
-        "people",
-        "n_tied",
-    )
+    _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people")
+    _FIELDS += ("n_tied",)
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
@@ -409,7 +399,7 @@ class Choices(Judged):
             are = "is a tie" if self.n_ties == 1 else "are ties"
             raise DataError(
                 f"{self.n_ties:,} of {self.answers_in_words} {are} in rankings, which are not supported here; use ",
-                InPython("th.leaderboard or th.BradleyTerryLuce", "thali leaderboard, or set --model BTL"),
+                InPython("th.leaderboard", "thali leaderboard"),
                 ".",
             )
 
@@ -464,14 +454,15 @@ class Choices(Judged):
         Sets with ties are left out, as the answers to them are too many; with `ties` each is a question with the one
         answer that was given.
         """
-        if self.n_ties:
-            if ties:
-                return parts.questions_with_ties(self)
+        if self.n_ties and not ties:
             rest = parts.without_tied_sets(self)
             return rest.questions() if rest.n_sets else None
         start, answer = self.start, self.choice
         if self.worst is not None:
             start, answer = first_answers(start), answers_given(self)
+        if self.n_ties:
+            start = np.append(0, np.cumsum(np.where(self.n_tied > 1, 1, self.sizes)))
+            answer = answer + (start - self.start)[self.set_of[answer]]
 
         def given() -> GivenAnswers | None:
             if not self.respondents or (self.respondent < 0).any():

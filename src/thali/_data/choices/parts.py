@@ -10,7 +10,7 @@ from thali.errors import DataError
 
 from ..answers import NAMED, Who, all_who, possible_answers
 from ..people import people_by
-from ..questions import ANSWER, MEMBER, GivenAnswers, Questions, ReportRows, count_in_rows
+from ..questions import ANSWER, MEMBER, ReportRows, count_in_rows
 from .rankings import NAMELESS
 from .tables import counted_answers
 
@@ -103,16 +103,6 @@ def of_choices(
     shifted = None if worst is None else worst + shift
     rows = who, choice + shift, times, shifted
     return data._made_of(data.labels, data.respondents, start, members, *rows, data.people, data.n_tied[sets])
-
-
-def questions_with_ties(data: "Choices") -> Questions:
-    """Return a question for each set; of a set with ties the one answer that was given."""
-    start = np.concatenate([[0], np.cumsum(np.where(data.n_tied > 1, 1, data.sizes))])
-    which = data.set_of[data.choice]
-    answer = start[which] + data.choice - data.start[which]
-    given = GivenAnswers(data.respondents, data.respondent, answer, data.times)
-    known = data.respondents and (data.respondent >= 0).all()
-    return Questions(start, np.bincount(answer, data.times, start[-1]), lambda: given if known else None)
 
 
 def without_tied_sets(data: "Choices") -> "Choices":

@@ -98,16 +98,13 @@ def ranking_columns(
 
 
 def _holds_texts(column: "pd.Series") -> bool:
-    """Whether cells are rankings such as "a > b = c", most of them of options that occur elsewhere, too."""
+    """Whether all cells are rankings such as "a > b = c"."""
     import pandas as pd
 
     if pd.api.types.is_numeric_dtype(column.dtype):
         return False
     texts = [text for text in map(as_label, column.unique()) if text]
-    if not texts or any(BEFORE not in text or not _RANKING.fullmatch(text) for text in texts):
-        return False
-    named = [label for text in texts for group in _groups_of_text(text) for label in group]
-    return len(texts) == 1 or 2 * len(set(named)) <= len(named) + len(texts)
+    return bool(texts) and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts)
 
 
 def _groups_of_text(text: str) -> list[list[str]]:

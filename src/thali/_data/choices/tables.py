@@ -298,7 +298,7 @@ def counted_answers(occasion: Any, alternative: Any, marked: list[Any], responde
     size = np.bincount(occasion, minlength=counts.size)
     sizes, n_tied, members, rows = [], [], [], []
     places = 0
-    for m, together in np.unique(np.stack([size, tied])[:, size > 0], axis=1).T.tolist():
+    for together, m in np.unique(np.stack([tied, size])[:, size > 0], axis=1).T.tolist():  # those with ties last
         of_size = (size == m)[occasion] & (tied == together)[occasion]
         sets, which = np.unique(alternative[of_size].reshape(-1, m), axis=0, return_inverse=True)
         first = places + m * which.ravel()
