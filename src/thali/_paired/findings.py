@@ -67,7 +67,7 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
             "leaderboard",
             "Ratings and ranks with their intervals, and tiers of options that cannot be distinguished."
             + _left_out(board.table.index.tolist(), MAX_OPTIONS),
-            (board,),
+            board,
         ),
         notes=(f"{board.title}.", board.note, *(() if said is None else (said,))),
         brief=Brief("Ranks", table=board.table[list(_READ)]),
@@ -171,7 +171,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Judges",
         table=table,
-        picture=Picture("judges", "Discrimination of each judge, with its interval (1: the typical judge).", (board,)),
+        picture=Picture("judges", "Discrimination of each judge, with its interval (1: the typical judge).", board),
         brief=Brief("Judges"),
     )
 
@@ -215,7 +215,7 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Ratings over time",
         table=table.set_index(["option", "period"]),
-        picture=Picture("worths_in_time", caption, (board,)),
+        picture=Picture("worths_in_time", caption, board),
         brief=Brief("Changes"),
     )
 

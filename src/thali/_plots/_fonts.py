@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 import numpy as np
 
 from thali._inference.warn import warn
-from thali.errors import DataWarning
+from thali._labels import listed
+from thali.errors import ArgumentError, DataWarning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,16 +26,26 @@ _P = ParamSpec("_P")
 _Drawn = TypeVar("_Drawn")
 
 
-def picture(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
-    """A function that draws, after which every text has fonts for its characters."""
+def picture(*columns: str, made_by: str = "") -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
+    """Make a function draw only tables that have these columns, and give every text fonts for its characters."""
 
-    @wraps(draw)
-    def drawn(*arguments: _P.args, **named: _P.kwargs) -> _Drawn:
-        axes = draw(*arguments, **named)
-        find_fonts(np.ravel(axes))  # type: ignore[call-overload]
-        return axes
+    def decorated(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
+        @wraps(draw)
+        def drawn(*arguments: _P.args, **named: _P.kwargs) -> _Drawn:
+            table = named.get("table", *arguments[:1])
+            missing = [name for name in columns if name not in getattr(table, "columns", ())]
+            if missing:
+                raise ArgumentError(
+                    f"plots.{draw.__name__} requires a table with the columns {listed(columns)}, such as the one returned"
+                    f" by {made_by} of a fitted model; this {type(table).__name__} has no {listed(missing)}."
+                )
+            axes = draw(*arguments, **named)
+            find_fonts(np.ravel(axes))  # type: ignore[call-overload]
+            return axes
 
-    return drawn
+        return drawn
+
+    return decorated
 
 
 def find_fonts(axes: "Iterable[Axes]") -> None:

@@ -14,8 +14,8 @@ _BINS = 25  # of the probabilities of people
 _HIGH = 0.34  # of the highest bar, in rows
 
 
-@picture
-def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture()
+def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the part of the people who attend to each attribute with its interval, and what is known of each person.
 
     The grey bars above a line count the respondents by the probability that they attend: with two heaps, at 0 and 1, it
@@ -23,8 +23,8 @@ def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : HierarchicalLogit
-        Fitted with `attention`; or what its `attention()` returned.
+    found : AttentionTables
+        What `attention()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -32,9 +32,6 @@ def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    from thali._choice.logits.attention import AttentionTables
-
-    found = model if isinstance(model, AttentionTables) else model.attention()
     shares = found.shares.sort_values("attends", kind="stable")
     names = short(shares.index.tolist())
     ax = new_axes(4.4 + label_width(names), 1.0 + 0.55 * len(names))[0] if ax is None else ax

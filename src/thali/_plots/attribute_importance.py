@@ -6,16 +6,16 @@ import numpy as np
 
 from thali._digits import percent
 
-from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 
-@picture
-def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("attribute", "importance", "range_share", "range_share_low", "range_share_high", made_by="attribute_importance()")
+def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the part of each attribute in the ranges of utility.
 
     A bar is the mean over people, with its interval; bars sum to 100 %. The number to the right is the part of choices
@@ -24,8 +24,8 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : ProductClasses, MultinomialLogit or HierarchicalLogit
-        Fitted; or the table that its `attribute_importance()` returned.
+    table : pandas.DataFrame
+        What `attribute_importance()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -33,7 +33,6 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    table = model if is_table(model) else model.attribute_importance()
     names = short(table["attribute"].tolist())
     ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if ax is None else ax
     at = np.arange(len(names))

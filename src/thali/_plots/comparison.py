@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._comparison.pairs import EMP
-from thali._comparison.scorer import BASE
 from thali.errors import ArgumentError
 
 from ._fonts import picture
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _FURTHEST = 3
+BASE, EMP = "BASE", "EMP"  # rows that are no models
 # A largest score of more than so many medians would leave the bulk of the pairs in a corner.
 _MAX_MEDIANS = 30
 # What a name costs where it stands, in points of distance from its pair.
@@ -29,8 +28,8 @@ _SIZE, _GAP, _BRIEF = 8, 3.5, 16
 _STEPS = np.linspace(0, 1, 25)[:, None]
 
 
-@picture
-def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, max_models: int = 4) -> "list[Axes]":
+@picture("nll", made_by="thali.compare")
+def comparison(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_models: int = 4) -> "list[Axes]":
     """Draw how well each left-out pair is predicted by one model against another, a panel for two models.
 
     A point is a pair, and its score under a model is -ln Binomial(x | n, p) with the p that the model predicted
@@ -45,7 +44,7 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     table : pandas.DataFrame
         What `thali.compare` returns for paired comparisons, of one group of people or several. "BASE" and "EMP" are
         not drawn; a single model is drawn against "BASE".
-    axes : sequence of matplotlib axes, optional
+    ax : sequence of matplotlib axes, optional
         Where to draw, one a panel; a new figure if None.
     max_models : int
         Up to so many models are drawn each against each; of more, the best is drawn against each of the others.
@@ -57,7 +56,7 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     Raises
     ------
     ArgumentError
-        The table does not hold the scores of the pairs, or no model; or `axes` are not as many as the panels.
+        The table does not hold the scores of the pairs, or no model; or `ax` are not as many as the panels.
 
     References
     ----------
@@ -87,21 +86,21 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     colours = {model: COLOURS[number] for model, number in zip(drawn, numbers, strict=True)}
 
     pairs = _pair_names(scores.index)
-    if axes is None:
+    if ax is None:
         widest = label_width([line for pair in pairs for line in pair.split("\n")])
         on = _new_axes(len(panels), max(3.6, 2.6 + widest))
     else:
-        on = list(np.ravel(axes))  # type: ignore[call-overload]
+        on = list(np.ravel(ax))  # type: ignore[call-overload]
     if len(on) != len(panels):
-        raise ArgumentError(f"`axes` must have one axis per pair of models ({len(panels)}); got {len(on)}.")
+        raise ArgumentError(f"`ax` must have one axis per pair of models ({len(panels)}); got {len(on)}.")
     points = [
-        _draw_points(ax, scores[[*panel]].to_numpy(float), [(shown[model], colours[model]) for model in panel])
-        for ax, panel in zip(on, panels, strict=True)
+        _draw_points(where, scores[[*panel]].to_numpy(float), [(shown[model], colours[model]) for model in panel])
+        for where, panel in zip(on, panels, strict=True)
     ]
     # Where names have room is known once the axes have their size.
     on[0].figure.canvas.figure.draw_without_rendering()
-    for ax, at in zip(on, points, strict=True):
-        _name_points(ax, at, pairs)
+    for where, at in zip(on, points, strict=True):
+        _name_points(where, at, pairs)
     return on
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture
+@picture("share", "share_low", "share_high", made_by="demand()")
 def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the share of a product at each price, with its interval; of several products a line each.
 

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
 
@@ -16,8 +15,8 @@ _MAX_PAIRS = 3  # up to this many pairs of an attribute all are drawn; else ever
 _ROW, _HEAD = 0.21, 0.26  # inches of a row and of the name of an attribute
 
 
-@picture
-def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("attribute", "level", "over", "effect", "low", "high", made_by="level_effects()")
+def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the probability that one level of an attribute is preferred to another, all else being equal.
 
     A point is the mean over people, its thick line the interval over draws; where people differ, the thin line holds
@@ -26,8 +25,8 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : ProductClasses, MultinomialLogit or HierarchicalLogit
-        Fitted; or the table that its `level_effects()` returned.
+    table : pandas.DataFrame
+        What `level_effects()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -35,7 +34,7 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    table = _drawn(model if is_table(model) else model.level_effects())
+    table = _drawn(table)
     attributes = list(dict.fromkeys(table["attribute"]))
     heads = short(attributes)
     places, head_places, labels = _places(table)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture
+@picture("share", "share_low", "share_high", made_by="market_shares()")
 def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the share of every product with its interval; with a change, the share after it below, and the difference.
 

@@ -4,12 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.answers.kind import of_choices
-from thali._aspects.answers.registry import answers_of
-from thali._aspects.maximum_likelihood.answers import estimates_of, is_by_maximum_likelihood
-from thali._aspects.maximum_likelihood.tables import estimated_predictions
 
-from ._draws import is_table, posterior_of
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short, short_set
 
@@ -21,8 +16,8 @@ _WORST = 5
 _MARKERS = "osD^v"
 
 
-@picture
-def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("observed", "predicted", "n", made_by="findings()["choice_probabilities"].table")
+def choice_probabilities(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 
     A point is a pair: across, the posterior mean of the probability that its first option is chosen, with its
@@ -33,9 +28,9 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Anything with `posterior_`, or fitted by maximum likelihood, which has no intervals; or the table of its finding
-        ``choice_probabilities``.
+    table : pandas.DataFrame
+        The table of the finding "choice_probabilities" of a fitted model; that of a fit by maximum likelihood has no
+        intervals.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -49,10 +44,9 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
     ... )
-    >>> choice_probabilities(model).get_ylabel()
+    >>> choice_probabilities(model.findings()["choice_probabilities"].table).get_ylabel()
     'observed proportion'
     """
-    table = model if is_table(model) else _table_of(model)
     observed, predicted, n = (table[name].to_numpy(float) for name in ("observed", "predicted", "n"))
     has_interval = "low" in table
     low, high = (table[name].to_numpy(float) if has_interval else predicted for name in ("low", "high"))
@@ -96,13 +90,6 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     for text in legend.get_texts():
         text.set_parse_math(False)
     return ax
-
-
-def _table_of(model: Any) -> "pandas.DataFrame":
-    """What is drawn of a model."""
-    if is_by_maximum_likelihood(model):
-        return estimated_predictions(estimates_of(model, "choice_probabilities"))
-    return answers_of(of_choices(posterior_of(model), "plots.choice_probabilities")).predictions()
 
 
 def _names(table: "pandas.DataFrame") -> tuple[list[str], str]:

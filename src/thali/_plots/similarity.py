@@ -4,22 +4,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.findings.additive import fitted_similarities
 from thali._digits import number, percent
 
-from ._draws import is_table
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 _WORST = 5
 _MARKERS = "osD^v"
 
 
-@picture
-def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("a", "b", "observed", "fitted", "low", "high", made_by="findings()["similarity"].table")
+def similarity(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the observed similarity of each measured pair against the fitted one.
 
     A point is a pair: across, the posterior mean of its similarity, with its interval; up, what was observed. The
@@ -29,8 +28,8 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Of similarities; or a table with the columns a, b, observed, fitted, low and high.
+    table : pandas.DataFrame
+        The table of the finding "similarity" of a fit to similarities.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -42,7 +41,6 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     ----------
     Navarro & Griffiths (2007), section 4, "approximate expectation".
     """
-    table = model if is_table(model) else fitted_similarities(model, "plots.similarity")
     observed, fitted, low, high = (table[name].to_numpy(float) for name in ("observed", "fitted", "low", "high"))
     labels = list(dict.fromkeys([*table["a"], *table["b"]]))
     shortened = dict(zip(labels, short(labels), strict=True))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture
+@picture("attribute", "level", "over", "wtp", "wtp_low", "wtp_high", made_by="willingness_to_pay()")
 def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the amount that the median person would pay for each level, its interval, and how far people differ.
 

@@ -96,7 +96,7 @@ def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         title=ENGLISH["ranks.title"],
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
-        picture=Picture("ranks", caption, (table,)) if len(table) <= groups.MAX_RANKED else None,
+        picture=Picture("ranks", caption, table) if len(table) <= groups.MAX_RANKED else None,
         brief=_ranks_brief(table, settings.ci),
     )
 
@@ -159,7 +159,7 @@ def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings
 
 def predictions_finding(table: "pandas.DataFrame") -> Finding:
     """Observed proportions beside predicted probabilities, of a table of them."""
-    picture = Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], (table,))
+    picture = Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], table)
     return Finding(title=ENGLISH["choice_probabilities.title"], table=table, picture=picture)
 
 

@@ -41,7 +41,7 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     how = "option_scores" if none is None else "option_scores.none"
     sentence = phrase(ENGLISH, how, named="; ".join(named), average=average)
     size = number(table.attrs["set_size"] - 1.0)
-    picture = Picture("scores", ENGLISH["option_scores.caption"], (table,), file=key)
+    picture = Picture("scores", ENGLISH["option_scores.caption"], table, file=key)
     fits = len(names) <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED
     notes = (phrase(ENGLISH, "option_scores.by" if none is None else "option_scores.none.by", others=size, none=none),)
     scale = phrase(ENGLISH, "option_scores.sum" if none is None else "option_scores.anchor", none=none)
