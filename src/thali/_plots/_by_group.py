@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = "osD^vPX"
+MAX_GROUPS = len(COLOURS)
 _ACROSS = 4  # groups of a line of the legend
 
 

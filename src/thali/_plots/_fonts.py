@@ -26,18 +26,24 @@ _P = ParamSpec("_P")
 _Drawn = TypeVar("_Drawn")
 
 
-def picture(*columns: str, made_by: str = "") -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
-    """Make a function draw only tables that have these columns, and give every text fonts for its characters."""
+def picture(
+    *columns: str, made_by: str, has: str = "columns"
+) -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
+    """Make a function draw only what has these columns (or that attribute), and find fonts for all of its characters."""
 
     def decorated(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
         @wraps(draw)
         def drawn(*arguments: _P.args, **named: _P.kwargs) -> _Drawn:
-            table = named.get("table", *arguments[:1])
-            missing = [name for name in columns if name not in getattr(table, "columns", ())]
-            if missing:
+            given = (*arguments, *named.values())[0]
+            if not hasattr(given, has):
                 raise ArgumentError(
-                    f"plots.{draw.__name__} requires a table with the columns {listed(columns)}, such as the one returned"
-                    f" by {made_by} of a fitted model; this {type(table).__name__} has no {listed(missing)}."
+                    f"plots.{draw.__name__} draws what {made_by} returns; got {type(given).__name__}. A fitted model"
+                    f" draws the picture with `plot({draw.__name__!r})`."
+                )
+            if missing := [name for name in columns if name not in given.columns]:  # type: ignore[attr-defined]
+                raise ArgumentError(
+                    f"plots.{draw.__name__} requires the columns {listed(columns)}, as in the table that {made_by}"
+                    f" returns; the columns {listed(missing)} are missing."
                 )
             axes = draw(*arguments, **named)
             find_fonts(np.ravel(axes))  # type: ignore[call-overload]

@@ -14,7 +14,7 @@ _BINS = 25  # of the probabilities of people
 _HIGH = 0.34  # of the highest bar, in rows
 
 
-@picture()
+@picture(made_by="attention()", has="shares")
 def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the part of the people who attend to each attribute with its interval, and what is known of each person.
 

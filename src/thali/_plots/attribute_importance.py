@@ -1,6 +1,6 @@
 """The importance of each attribute for choices."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture("attribute", "importance", "range_share", "range_share_low", "range_share_high", made_by="attribute_importance()")
+@picture(
+    "attribute", "importance", "range_share", "range_share_low", "range_share_high", made_by="attribute_importance()"
+)
 def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the part of each attribute in the ranges of utility.
 

@@ -20,9 +20,7 @@ _TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
 
 
 @picture("class", "rows", "predicted", "observed", "low", "high", "missed", made_by="calibration(X, y)")
-def calibration(
-    table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 12
-) -> "list[Axes]":
+def calibration(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 12) -> "list[Axes]":
     """Draw the frequency of each class against its predicted probability, in intervals of that probability.
 
     A point is a bin: larger where it has more rows, a diamond where it lies outside of its bar. The bar holds 89 % of

@@ -12,9 +12,9 @@ from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes
 
 if TYPE_CHECKING:
-    import pandas
     from collections.abc import Sequence
 
+    import pandas
     from matplotlib.axes import Axes
 
 _LINE = 46  # letters of a line of a name

@@ -42,9 +42,9 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> demand(table).get_xlabel()
     'price'
     """
-    found = list(getattr(table, "columns", ()))
+    found = list(table.columns)
     several = found[:1] == ["product"] and len(found) > 1
-    if not {"share", "share_low", "share_high"} <= set(found) or found[several] == "share":
+    if found[several] == "share":
         raise ArgumentError("`table` contains no demand; pass the table returned by `demand` of a fitted model.")
     product = table.attrs.get("product")
     if several:

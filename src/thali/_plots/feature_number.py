@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture("probability", made_by='findings()["n_features"].table')
+@picture("probability", made_by="findings()['n_features']")
 def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the posterior probability of each number of features, with its mean and interval above.
 

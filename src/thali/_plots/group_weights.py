@@ -1,12 +1,12 @@
 """The weights of features by group of people."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali.errors import ArgumentError
 
-from ._by_group import draw_groups, height_of
+from ._by_group import MAX_GROUPS, draw_groups, height_of
 from ._fonts import picture
 from ._style import label_width, level_of, new_axes, short
 

@@ -1,6 +1,6 @@
 """Preferences between the levels of an attribute."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 

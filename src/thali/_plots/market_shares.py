@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._digits import percent
-from thali.errors import ArgumentError
 
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
@@ -43,8 +42,6 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['A', 'B']
     """
-    if not {"share", "share_low", "share_high"} <= set(getattr(table, "columns", ())):
-        raise ArgumentError("`table` contains no shares; pass the table returned by `market_shares` of a fitted model.")
     changed = "after" in table
     names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
     height = 0.36 if changed else 0.62

@@ -1,9 +1,8 @@
 """Predicted choice probabilities against the observed proportions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-
 
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short, short_set
@@ -16,7 +15,7 @@ _WORST = 5
 _MARKERS = "osD^v"
 
 
-@picture("observed", "predicted", "n", made_by="findings()["choice_probabilities"].table")
+@picture("observed", "predicted", "n", made_by="findings()['choice_probabilities']")
 def choice_probabilities(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 

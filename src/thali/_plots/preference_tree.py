@@ -1,7 +1,7 @@
 """A preference tree: aspects as branches, as long as their weights."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,7 +27,7 @@ class _Branches:
         return depths
 
 
-@picture("name", "parent", "length", made_by="branches()")
+@picture("name", "parent", "length", made_by="findings()['weights']")
 def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw a model fitted by maximum likelihood as a preference tree.
 

@@ -1,10 +1,11 @@
 """The posterior of the options' ranks."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._posterior.interval import interval_name
+from thali.errors import ArgumentError
 
 from ._fonts import picture
 from ._style import SHADES, interval_of, label_width, new_axes, short, whole_ticks
@@ -46,6 +47,8 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """
     labels = short(table.index.tolist())
     n = len(labels)
+    if f"p_{n}" not in table:
+        raise ArgumentError("plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`.")
     if ax is None:
         cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
         (ax,) = new_axes(1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n)

@@ -1,6 +1,6 @@
 """The sets of options that reach most people."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 

@@ -20,7 +20,7 @@ _ROW, _HEAD = 0.21, 0.27  # inches of a level and of the name of an attribute
 _WIDTH, _NAME = 1.75, 24  # inches of a segment, letters in a line of its name
 
 
-@picture()
+@picture(made_by="segments()", has="profiles")
 def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw what the people of each segment prefer, beside everybody.
 
@@ -59,7 +59,9 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         own = profiles.loc[profiles["segment"] == segment].set_index(["attribute", "level"]).loc[wanted]
         colour = COLOURS[number % len(COLOURS)]
         panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
-        panel.hlines(places, own["all_respondents"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1)
+        panel.hlines(
+            places, own["all_respondents"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1
+        )
         at = np.asarray(places)
         panel.vlines(own["all_respondents"], at - 0.08, at + 0.08, color="0.35", linewidth=1.6, zorder=2)
         panel.hlines(places, own["preferred_low"], own["preferred_high"], color=colour, linewidth=1.4, zorder=3)

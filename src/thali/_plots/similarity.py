@@ -1,6 +1,6 @@
 """Observed similarities against fitted ones."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +17,7 @@ _WORST = 5
 _MARKERS = "osD^v"
 
 
-@picture("a", "b", "observed", "fitted", "low", "high", made_by="findings()["similarity"].table")
+@picture("a", "b", "observed", "fitted", "low", "high", made_by="findings()['similarity']")
 def similarity(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the observed similarity of each measured pair against the fitted one.
 

@@ -23,7 +23,7 @@ _NAMES = {
 _MAX_LINES = 8  # quantities that are drawn
 
 
-@picture
+@picture(made_by="quantities()", has="items")
 def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the log-likelihood, the number of features and alpha over the draws, each chain in its colour.
 

@@ -1,6 +1,6 @@
 """The utility scale of a maximum-likelihood fit, with error bars."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture("utility", "low", "high", made_by="findings()["utility_scale"].table")
+@picture("utility", "low", "high", made_by="findings()['utility_scale']")
 def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: bool = True) -> "Axes":
     """Draw the utility of each option, for which Bradley and Terry's models say worth, on a logarithmic axis.
 

@@ -4,8 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError
-
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short
 
@@ -43,10 +41,6 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     >>> [text.get_text() for text in willingness_to_pay(pd.DataFrame([row])).get_yticklabels()]
     ['zoom: yes over no']
     """
-    if not {"attribute", "level", "over", "wtp", "wtp_low", "wtp_high"} <= set(getattr(table, "columns", ())):
-        raise ArgumentError(
-            "`table` contains no willingness to pay; pass the table returned by `willingness_to_pay` of a fitted model."
-        )
     names = short([_name(row) for row in table.to_dict("records")])
     ax = new_axes(4.2 + label_width(names), 1.1 + 0.3 * len(names))[0] if ax is None else ax
     at, level = np.arange(len(names), dtype=float), level_of(table)
