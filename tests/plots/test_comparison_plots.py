@@ -233,7 +233,7 @@ def test_infinite_scores_are_crosses_at_the_end():
 
 def test_tables_that_cannot_be_drawn():
     table = scored("abc", MODELS[:3])
-    with pytest.raises(ArgumentError, match=r"`axes` must have .*3.*; got 2"):
+    with pytest.raises(ArgumentError, match=r"`ax` must have .*3.*; got 2"):
         th.plots.comparison(table, plt.subplots(2)[1])
     with refused(ArgumentError, "must have the"):
         th.plots.comparison(table.loc[["BASE", "EMP"]])

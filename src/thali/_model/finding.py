@@ -290,8 +290,9 @@ class Findings(Sequence[Finding], Described):
             If no finding has such a picture; the pictures that there are are named.
         """
         names = []
-        for found in self:
-            if found.picture is None:
+        for key in sorted(self._makers, key=lambda key: key != name):  # most pictures have the name of their finding
+            found = self.find(key)
+            if found is None or found.picture is None:
                 continue
             if found.picture.name == name:
                 return found.plot(ax)

@@ -27,15 +27,15 @@ _Drawn = TypeVar("_Drawn")
 
 
 def picture(
-    *columns: str, made_by: str, has: str = "columns"
+    *columns: str, made_by: str = "", has: str = "columns"
 ) -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
-    """Make a function draw only what has these columns (or that attribute), and find fonts for all of its characters."""
+    """Make a function draw only what has these columns (or that attribute), and find fonts for all characters."""
 
     def decorated(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
         @wraps(draw)
         def drawn(*arguments: _P.args, **named: _P.kwargs) -> _Drawn:
             given = (*arguments, *named.values())[0]
-            if not hasattr(given, has):
+            if made_by and not hasattr(given, has):
                 raise ArgumentError(
                     f"plots.{draw.__name__} draws what {made_by} returns; got {type(given).__name__}. A fitted model"
                     f" draws the picture with `plot({draw.__name__!r})`."

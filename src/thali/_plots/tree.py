@@ -8,6 +8,7 @@ import numpy as np
 from thali._labels import one_line
 from thali._trees.nodes import children, postorder
 from thali._trees.tree import Tree
+from thali.errors import ArgumentError
 
 from ._fonts import find_fonts, picture
 from ._style import label_width, new_axes, short
@@ -29,7 +30,7 @@ _LEADER = {"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "shrinkA": 1, "
 _MAX_LEADERS = 12  # names with leaders; more are a thicket, and none is drawn
 
 
-@picture(made_by="Tree", has="parents")
+@picture()
 def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
     """Draw a tree, the root at the left, the leaves at the right, with edges of their lengths.
 
@@ -46,6 +47,11 @@ def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
 
+    Raises
+    ------
+    ArgumentError
+        If it is no tree.
+
     Examples
     --------
     >>> from thali._trees.tree import Tree
@@ -53,6 +59,8 @@ def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['tea', 'coffee', 'milk', 'juice']
     """
+    if not isinstance(tree, Tree):
+        raise ArgumentError(f"plots.tree requires a Tree; got {type(tree).__name__}.")
     ax, _ = draw(tree, tree.depths, ax)
     ax.set(xlim=(-0.01, 1.005), xlabel="distance from the root")
     ax.set_xticks(np.linspace(0, 1, 5), ["0", "0.25", "0.5", "0.75", "1"])
