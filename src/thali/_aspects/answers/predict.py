@@ -10,11 +10,12 @@ from thali._data.pairs.parts import LeftPair
 from thali._inference.numerics.counts import outcomes
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.best_worst import rule_of
+from thali._model.covariates import values_for
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from ..draws.covariates import Lift, values_for
+from ..draws.covariates import Lift
 from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
 
 if TYPE_CHECKING:

@@ -12,6 +12,7 @@ from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import suggest
+from thali._model.choice_groups import MAX_PAIRS, pair_coordinates
 from thali._model.next_question import (
     EVERYTHING,
     QuestionOutcomes,
@@ -25,7 +26,6 @@ from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import columns_of
-from ..draws.tree import MAX_PAIRS, pair_coordinates
 from ..draws.triplets import (
     answered,
     mean_value,

@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
+from thali._model.choice_groups import MAX_PAIRS, pair_index
 from thali._model.common_findings import asked, check_of, convergence, data, describes, methods_of, summary
 from thali._model.finding import (
     FILE,
@@ -39,7 +40,6 @@ from ..answers.kind import of_only
 from ..answers.matched_features import similar_for
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
-from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH

@@ -177,7 +177,8 @@ def _lapse(model: Any) -> float:
 
 def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
     """The covariates of so many predicted comparisons."""
-    from ..draws.covariates import values_for
+    from thali._model.covariates import values_for
+
     from .fit import own_names
 
     names = own_names(found.data)
