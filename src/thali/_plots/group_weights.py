@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._aspects.answers.groups import group_features_table
 from thali._aspects.answers.kinds_of_people import as_groups
-from thali._aspects.findings.groups import MAX_GROUPS
+from thali._model.choice_findings import MAX_GROUPS
 from thali.errors import ArgumentError
 
 from ._by_group import draw_groups, height_of

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.findings.groups import MAX_GROUPS
+from thali._model.choice_findings import MAX_GROUPS
 from thali.errors import ArgumentError
 
 from ._by_group import draw_groups, height_of
