@@ -9,6 +9,8 @@ import numpy as np
 
 from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
+from thali._model.choice_findings import check, row_in_words
+from thali._model.choice_groups import MAX_PAIRS, pair_index
 from thali._model.common_findings import asked, check_of, convergence, data, describes, methods_of, summary
 from thali._model.finding import (
     FILE,
@@ -39,13 +41,11 @@ from ..answers.kind import of_only
 from ..answers.matched_features import similar_for
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
-from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH
 from .features import (
     by_member,
-    check,
     features_finding,
     labels_of,
     membership_finding,
@@ -53,7 +53,6 @@ from .features import (
     number_of_features,
     of_variance,
     place_sentence,
-    row_in_words,
     to_read,
 )
 
