@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -45,10 +45,8 @@ def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
     ax.hlines(at, shares["low"], shares["high"], color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
     ax.plot(shares["attends"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.7, -0.9), xlabel="probability of attending")
-    ax.set_yticks(at, names, parse_math=False)
+    name_rows(ax, at, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
     ax.set_axisbelow(True)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax

@@ -8,7 +8,7 @@ from thali._posterior.interval import level_name
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short, short_set
+from ._style import COLOURS, label_width, legend_of, name_rows, new_axes, short, short_set
 
 if TYPE_CHECKING:
     import pandas
@@ -81,10 +81,8 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     if everything.attrs[ROWS] != SIMILARITY:
         ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_yticks(rows, names, parse_math=False, fontsize=9)
-    ax.tick_params(axis="y", length=0)
+    name_rows(ax, rows, names, fontsize=9)
     of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {of.what}, worst first"
     ax.set_xlabel(f"{of.quantity}{of_all}")
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
+    legend_of(ax, "lower left", (0, 1), handles=handles, ncols=2)
     return ax

@@ -9,7 +9,7 @@ from thali._arguments import whole
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes
+from ._style import COLOURS, label_width, legend_of, new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,5 +98,5 @@ def _legend(ax: "Axes", colours: list[str]) -> None:
     if used == [_LIKED]:
         return
     patches = [Patch(color=colour, label=meaning[colour]) for colour in used]
-    options = {"frameon": False, "fontsize": 8, "handlelength": 1.0, "borderaxespad": 0.2, "columnspacing": 1.0}
-    ax.legend(handles=patches, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(used), **options)
+    options = {"handlelength": 1.0, "borderaxespad": 0.2, "columnspacing": 1.0}
+    legend_of(ax, "lower left", (0.0, 1.0), handles=patches, ncols=len(used), **options)

@@ -7,7 +7,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -76,11 +76,9 @@ def individuals(table: "pandas.DataFrame", ax: "Axes | None" = None, population:
         ax.hlines(rows, own["low"], own["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
         ax.scatter(own["mean"], rows, s=30, marker="D", color=COLOURS[1], edgecolor="white", linewidths=0.6, zorder=4)
     ax.axvline(1.0 / shares.shape[1], color="0.7", linewidth=0.8, zorder=0)
-    ax.set_yticks(rows, labels, parse_math=False)
+    name_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0.0, 1.03 * most)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     about = "" if population is None else f"\ndiamond: population, with {level_of(population)} interval"
     ax.set_xlabel(f"share of preference; dot: a respondent{about}", fontsize=9)
     return ax

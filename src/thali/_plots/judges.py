@@ -7,7 +7,7 @@ import numpy as np
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -65,13 +65,11 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.set_xlabel(f"discrimination ({interval_name(interval_of(table))})")
-    ax.set_yticks(rows, labels, parse_math=False)
-    ax.tick_params(axis="y", length=0)
+    name_rows(ax, rows, labels)
     title = f"next to each name: number of {table.attrs['answers']}"
     title += f"; {MAX_JUDGES} of {count:,} judges" if count > MAX_JUDGES else ""
     title += "; grey: no better than chance" if is_guess.any() else ""
     ax.set_title(title, loc="left", fontsize=9)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     return ax

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -50,14 +50,12 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
-    ax.set_yticks([*places, *head_places], [*labels, *heads], fontsize=9, parse_math=False)
+    name_rows(ax, [*places, *head_places], [*labels, *heads], fontsize=9)
     for text in ax.get_yticklabels()[len(places) :]:
         text.set_fontweight("bold")
     for place in head_places[1:]:
         ax.axhline(place - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax
 
 

@@ -5,14 +5,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short, short_set
+from ._style import label_width, legend_of, level_of, mark_points, new_axes, short_set, shortened
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 _WORST = 5
-_MARKERS = "osD^v"
 
 
 @picture("observed", "predicted", "n", made_by="findings()['choice_probabilities']")
@@ -60,60 +59,35 @@ def choice_probabilities(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
     # a mean may lie outside an equal-tailed interval, hence the maximum
     ax.errorbar(predicted, observed, xerr=np.maximum([predicted - low, high - predicted], 0.0), ecolor="0.45", **bars)
     ax.scatter(predicted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    for number, k in enumerate(worst):
-        ax.plot(
-            predicted[k],
-            observed[k],
-            _MARKERS[number],
-            markersize=8,
-            markerfacecolor="none",
-            markeredgewidth=1.8,
-            color=COLOURS[number],
-            label=named[number],
-            zorder=4,
-        )
+    mark_points(ax, predicted[worst], observed[worst], named)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", anchor="W", ylabel="observed proportion")
     of = table.attrs.get("of", len(table))
     of_all = "" if len(table) == of else f", {len(table):,} of {of:,} {what}"
     shown = f"mean and {level_of(table)} interval" if has_interval else "maximum likelihood"
     ax.set_xlabel(f"predicted probability ({shown}{of_all})")
     ax.spines[["top", "right"]].set_visible(False)
-    legend = ax.legend(
-        title="worst-predicted pairs",
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1),
-        frameon=False,
-        fontsize=8,
-        labelspacing=0.9,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    legend_of(ax, "upper left", (1.02, 1), title="worst-predicted pairs", labelspacing=0.9)
     return ax
 
 
 def _names(table: "pandas.DataFrame") -> tuple[list[str], str]:
     """The names of what was chosen in each row, and what the rows are."""
     if "named" in table:
-        shown = _shortened(table["option"].tolist())
+        shown = shortened(table["option"].tolist())
         return [
             f"{shown[label]} named the {which}" for label, which in zip(table["option"], table["named"], strict=True)
         ], "options"
     if "offered" in table:
-        shown, is_one_set = _shortened(table["alternative"].tolist()), len(set(table["offered"])) == 1
+        shown, is_one_set = shortened(table["alternative"].tolist()), len(set(table["offered"])) == 1
         rows = zip(table["alternative"], table["offered"], strict=True)
         of_sets = [shown[label] if is_one_set else f"{shown[label]}\nout of {short_set(of)}" for label, of in rows]
         return of_sets, "members of sets"
-    shown = _shortened([*table["a"], *table["b"]])
+    shown = shortened([*table["a"], *table["b"]])
     a, b = ([shown[label] for label in table[side]] for side in ("a", "b"))
     if "outcome" not in table:
         return [_named(*pair) for pair in zip(a, b, strict=True)], "pairs"
     words = {"a": _named, "b": lambda x, y: _named(y, x), "tie": lambda x, y: f"{x} and {y} tied"}
     return [words[how](x, y) for how, x, y in zip(table["outcome"], a, b, strict=True)], "outcomes"
-
-
-def _shortened(labels: list[str]) -> dict[str, str]:
-    options = list(dict.fromkeys(labels))
-    return dict(zip(options, short(options), strict=True))
 
 
 def _named(a: str, b: str) -> str:

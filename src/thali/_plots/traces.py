@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, new_axes
+from ._style import COLOURS, legend_of, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     axes[-1].set_xlabel("draw")
     chains = len(next(iter(quantities.values())))
     if chains <= len(COLOURS):  # more of them share colours
-        legend = axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=chains, frameon=False, fontsize=8)
+        legend = legend_of(axes[0], "lower left", (0, 1), ncols=chains)
         for line in legend.get_lines():
             line.set(linewidth=2, alpha=1)
     return list(axes)

@@ -8,7 +8,7 @@ from thali._inference.numerics.ranks import descending
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -66,12 +66,10 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
     step = int(np.ceil(6.0 / room))
     size = float(np.clip(room / 1.2, 5, 9))
-    ax.set_yticks(rows[::step], labels[::step], parse_math=False, fontsize=size)
+    name_rows(ax, rows[::step], labels[::step], fontsize=size)
     ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name(interval_of(table))}{whose})")
-    ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
 
 

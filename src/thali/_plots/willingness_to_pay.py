@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -61,11 +61,9 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     ax.set(xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
     units = "" if price is None else f", in units of {price}"
     ax.set_xlabel(f"willingness to pay{units}", parse_math=False)
-    ax.set_yticks(at, names, parse_math=False)
+    name_rows(ax, at, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax
 
 
