@@ -62,7 +62,7 @@ def comparison(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, ma
     >>> table = pd.DataFrame({"nll": scores.mean()})
     >>> table.attrs["pairs"] = scores
     >>> (ax,) = comparison(table)
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['iEBA better for 2 of 3 pairs', 'BTL better for 1']
     """
     scores = getattr(table, "attrs", {}).get("pairs")

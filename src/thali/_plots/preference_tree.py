@@ -57,7 +57,7 @@ def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axe
     >>> model = th.EliminationByAspects(
     ...     {who: [group] for who, group in groups.items()}, method="maximum-likelihood"
     ... )
-    >>> ax = preference_tree(model.fit(th.datasets.celebrities().subset(groups)))
+    >>> ax = model.fit(th.datasets.celebrities().subset(groups)).plot("preference_tree")
     >>> ax.get_xlabel()
     'sum of weights'
     """
