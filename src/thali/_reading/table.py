@@ -256,7 +256,7 @@ def preflib_cells(content: bytes) -> TextTable:
     if never := [name for name in names.values() if name not in ranked]:
         rows.append(["0", *never])
         numbers.append(numbers[-1])
-    if (width := max(map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
+    if (width := max(3, *map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
         raise DataError(
             f"The longest of {len(rows):,} orders contains {width - 1:,} alternatives, which makes too large a table;"
             " truncate the orders."

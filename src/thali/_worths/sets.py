@@ -60,7 +60,7 @@ def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBy
     size = np.stack([data.sizes, data.n_tied])[:, which]
     if lapse and (most := size[1].max()) > MOST_WITH_LAPSES:
         raise DataError(
-            f"{most} options tie in a ranking, but with a lapse at most {MOST_WITH_LAPSES} may; set ",
+            f"{most} options tie in a ranking, but with a lapse ties are limited to {MOST_WITH_LAPSES} options; set ",
             Setting("lapse", 0),
             ".",
         )

@@ -24,7 +24,7 @@ MOST_WITH_LAPSES = 12  # options that tie, of which all subsets are summed over
 NODES = 100  # as many as a few options that tie need
 EXACT, ROUGH = 37.0, 16.0  # fall of the log integrand at the ends, for 12 digits and for 6
 _ENTRIES, _TOGETHER = 1 << 20, 8  # numbers of subsets at a time; options whose r are multiplied without underflow
-_SURE = 100.0  # e^-z is 0 beyond
+_SURE, _LEAST = 100.0, 1e-300  # z beyond which e^-z is 0; products of r that are told from 0
 
 
 def tied_answers(weights: np.ndarray, n_tied: int, lapse: float, bends: bool, far: float = EXACT) -> OfAnswer:
@@ -61,7 +61,7 @@ def _by_nodes(logs: np.ndarray, bends: bool, far: float) -> OfAnswer:
         found.append(found[-1] * (2.0 - found[-1]))
     r = np.concatenate(found, axis=1)  # (rows, nodes, tied)
     some = np.multiply.reduceat(r, np.arange(0, tied, _TOGETHER), axis=2)
-    heights = x - rate[:, 0] + np.log(some).sum(axis=2)
+    heights = x - rate[:, 0] + np.log(np.maximum(some, _LEAST)).sum(axis=2)
     top = heights.max(axis=1, keepdims=True)
     mass = np.exp(heights - top)
     total = mass.sum(axis=1, keepdims=True)

@@ -148,7 +148,6 @@ class Elimination:
                 + (" For similarities use AdditiveClustering." if hasattr(data, "values") else "")
             )
         if isinstance(data, Choices):
-            data.refuse_ties()
             if self.ties:
                 raise DataError("Ties require paired comparisons; remove the ties from choices from larger sets.")
             if data.worst is not None:

@@ -94,6 +94,16 @@ def example_of(data: "Choices") -> str:
     return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
 
 
+def ties_in_rankings(data: Any) -> DataError:
+    """Return the error where options tie in rankings, and a model has no answer for these."""
+    are = "is a tie" if data.n_ties == 1 else "are ties"
+    return DataError(
+        f"{data.n_ties:,} of {data.answers_in_words} {are} in rankings, which are not supported here; use ",
+        InPython("th.leaderboard", "thali leaderboard"),
+        ".",
+    )
+
+
 class Choices(Judged):
     """Which option was chosen out of which set, of any size from two.
 
@@ -392,16 +402,6 @@ class Choices(Judged):
         """Return whether places of `members` were chosen in rows of their sets, alone or together with others."""
         after = place - self.choice[row]
         return (after >= 0) & (after < self.n_tied[self.set_of[place]])
-
-    def refuse_ties(self) -> None:
-        """Raise a DataError if options tie in rankings; models without an answer for these call it."""
-        if self.n_ties:
-            are = "is a tie" if self.n_ties == 1 else "are ties"
-            raise DataError(
-                f"{self.n_ties:,} of {self.answers_in_words} {are} in rankings, which are not supported here; use ",
-                InPython("th.leaderboard", "thali leaderboard"),
-                ".",
-            )
 
     def without_ties(self, how: str, /) -> "Choices":
         """Return the choices; a DataError if options tie in rankings, where every order of these is possible."""

@@ -424,7 +424,8 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
             rankings.append(np.full(len(offered), k))
             number += 1
     if not number:
-        raise DataError(f"None of {plural(len(found.orders), 'ranking')} contains two options; rank at least two.")
+        rankings = plural(len(found.orders), "ranking")
+        raise DataError(f"No option comes before another in {rankings}; rank at least two.")
     ranking = np.concatenate(rankings)
     return RawOccasions(
         found.labels,
