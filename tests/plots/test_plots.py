@@ -2,6 +2,8 @@
 
 import dataclasses
 import functools
+import inspect
+import re
 import subprocess
 import sys
 
@@ -16,6 +18,7 @@ from matplotlib import pyplot as plt
 import thali as th
 from thali import plots
 from thali._aspects.draws.tree import to_datatree
+from thali.errors import ArgumentError
 
 
 def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
@@ -212,6 +215,26 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
     assert plt.get_fignums() == [figure.number]
     assert plt.gcf() is figure
     assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_what_a_picture_does_not_draw_is_refused_in_one_sentence(name):
+    for wrong in (th.EliminationByAspects(), pd.DataFrame({"x": [1]})):
+        with pytest.raises(ArgumentError, match=rf"^plots\.{name} (draws what|requires) ") as error:
+            getattr(plots, name)(wrong)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_docstrings_of_pictures_follow_one_template(name):
+    picture = getattr(plots, name)
+    written = inspect.getdoc(picture)
+    first, axes, *_ = inspect.signature(picture).parameters
+    assert written.startswith("Draw ") and axes == "ax"
+    sections = re.findall(r"^(\w+)\n-+$", written, re.MULTILINE)
+    order = ["Parameters", "Returns", "Raises", "References", "Examples"]
+    assert sections[:2] == order[:2] and sections == [each for each in order if each in sections]
+    assert f"\n{first} : " in written and "\nax : " in written and "Where to draw" in written
 
 
 def test_importing_the_pictures_loads_nothing_heavy():

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _WAYS = {"as_so_far": "votes on pairs in the current mix", "among_these": "votes on pairs of the leaders only"}
 
 
-@picture(made_by="more_votes()")
+@picture("among_these", made_by="more_votes()")
 def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the probability that the leaders are separated, by the number of further votes.
 

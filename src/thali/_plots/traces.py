@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._posterior.summary import bulk_and_r_hat
+from thali.errors import ArgumentError
 
 from ._fonts import picture
 from ._style import COLOURS, legend_of, new_axes, short
@@ -44,6 +45,11 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     -------
     list of matplotlib axes
 
+    Raises
+    ------
+    ArgumentError
+        If all quantities are constant.
+
     Examples
     --------
     >>> import thali as th
@@ -58,6 +64,8 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     r_hat = dict(zip(moving, np.nan_to_num(r_hats).tolist(), strict=True))
     others = sorted((name for name in moving if name != _FIRST), key=lambda name: -r_hat[name])
     names = [name for name in (_FIRST, *others) if name in quantities][:_MAX_LINES]
+    if not names:
+        raise ArgumentError("plots.trace draws what quantities() returns; these quantities never change.")
     axes = new_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names)) if ax is None else list(ax)
     titles = short([_NAMES.get(name, name) for name in names])
     for panel, name, title in zip(axes, names, titles, strict=True):

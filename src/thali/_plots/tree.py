@@ -119,13 +119,16 @@ def _name_edges(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray, lines:
     drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)  # the first are edges, in order of nodes
     taken = [np.array([line.min(axis=0), line.max(axis=0)]) for line in drawn]
     look = {"textcoords": "offset points", "ha": "center", "fontsize": _NAME, "color": "0.25", "parse_math": False}
+    texts = []
     for node in range(tree.n_leaves, len(tree.names) - 1):
         name, middle = one_line(tree.names[node]), ((x[tree.parents[node]] + x[node]) / 2, y[node])
         length = drawn[node][1, 0] - drawn[node][0, 0]
         if not name or length < gap * len(name):  # letters are about twice as wide as the gap
             continue
-        text = ax.annotate(name, middle, (0, 0), **look)
-        text.set_in_layout(False)
+        texts.append(ax.annotate(name, middle, (0, 0), **look))
+        texts[-1].set_in_layout(False)
+    find_fonts([ax])
+    for text in texts:
         if not _is_placed(ax, text, taken):
             text.remove()
 
