@@ -105,31 +105,35 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
     ax.tick_params(axis="y", length=0, pad=2)
     ax.spines[["top", "right", "left"]].set_visible(False)
 
-    if any(tree.names[tree.n_leaves : -1]):
+    if texts := _names(ax, tree, x, y):
         find_fonts([ax])
         if own:
             ax.figure.canvas.figure.draw_without_rendering()  # only now the length of an edge on paper is known
-        _name_edges(ax, tree, x, y, lines)
+        _place(ax, texts, lines)
     return ax, y
 
 
-def _name_edges(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray, lines: np.ndarray) -> None:
-    """Write the names of inner nodes along the edges that lead to them, where they touch nothing."""
+def _names(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray) -> "dict[int, Annotation]":
+    """The names of inner nodes, at the middle of the edges that lead to them."""
+    look = {"textcoords": "offset points", "ha": "center", "fontsize": _NAME, "color": "0.25", "parse_math": False}
+    texts = {}
+    for node in range(tree.n_leaves, len(tree.names) - 1):
+        if name := one_line(tree.names[node]):
+            middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
+            texts[node] = ax.annotate(name, middle, (0, 0), **look)
+            texts[node].set_in_layout(False)
+    return texts
+
+
+def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> None:
+    """Move names to where they touch nothing; one without room along its edge is removed."""
     gap = _GAP * ax.figure.dpi / 72
     drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)  # the first are edges, in order of nodes
     taken = [np.array([line.min(axis=0), line.max(axis=0)]) for line in drawn]
-    look = {"textcoords": "offset points", "ha": "center", "fontsize": _NAME, "color": "0.25", "parse_math": False}
-    texts = []
-    for node in range(tree.n_leaves, len(tree.names) - 1):
-        name, middle = one_line(tree.names[node]), ((x[tree.parents[node]] + x[node]) / 2, y[node])
+    for node, text in texts.items():
         length = drawn[node][1, 0] - drawn[node][0, 0]
-        if not name or length < gap * len(name):  # letters are about twice as wide as the gap
-            continue
-        texts.append(ax.annotate(name, middle, (0, 0), **look))
-        texts[-1].set_in_layout(False)
-    find_fonts([ax])
-    for text in texts:
-        if not _is_placed(ax, text, taken):
+        fits = length >= gap * len(text.get_text())  # letters are about twice as wide as the gap
+        if not (fits and _is_placed(ax, text, taken)):
             text.remove()
 
 
