@@ -44,6 +44,7 @@ class WorthEstimates(NamedTuple):
     seen: JudgedWorths | None = None  # by judges, or in time
     of_chains: ConvergenceCheck | None = None  # whether they agree; None: there are none
     with_variance: np.ndarray | None = None  # log worths as wide where few respondents leave no variance; None: these
+    marginal: "Marginal | None" = None  # the density; None of parts that are pooled
 
     @property
     def middle(self) -> np.ndarray:
@@ -190,7 +191,7 @@ def _estimates(
         assert spreads is not None
         seen = judged_worths(data, pose, asked, scale, method, marginal, points, spreads)
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    return WorthEstimates(_centred(density, points), nu, beta, None, None, seen)
+    return WorthEstimates(_centred(density, points), nu, beta, None, None, seen, marginal=marginal)
 
 
 def _centred(density: "Density", points: np.ndarray) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Leaderboards: options ranked by paired comparisons, with what is not known about their order."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -15,6 +16,7 @@ from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, warn, without_warnings
 from thali._labels import plural, shorten
 from thali._people.populations import ADJUSTED, check_people
+from thali._posterior.dependence import POWER
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 from .board import Leaderboard
@@ -28,6 +30,8 @@ from .worths import WorthsRequest
 
 if TYPE_CHECKING:
     import pandas
+
+    from thali._worths.laplace import Marginal
 
 _NO_CHANCE = 8  # comparisons in which no covariate but the outcome tells every choice
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
@@ -316,10 +320,26 @@ def _forecast(
     board: Leaderboard, drawn: WorthEstimates, wanted: WorthsRequest, lapse: float, effect: float
 ) -> "pandas.DataFrame":
     """What more votes would teach about the first options."""
+    assert drawn.marginal is not None
     first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
-    votes = None if wanted.period else float(board.data.n_answers)
     draws = drawn.log_worths if drawn.with_variance is None else drawn.with_variance
-    return more_votes(draws[:, first], votes, board.tie, lapse, effect)
+    so_far = None
+    if wanted.period is None:
+        is_raised = drawn.people is not None and drawn.people.by == POWER
+        so_far = information_so_far(drawn.marginal, first, board.data.n_answers, 1.0 if is_raised else effect)
+    return more_votes(draws[:, first], so_far, board.tie, lapse, effect)
+
+
+def information_so_far(
+    marginal: "Marginal", options: list[int], votes: float, effect: float
+) -> Callable[[float], np.ndarray]:
+    """Return the information of so many more votes, in the proportions so far, of the differences of neighbours."""
+    contrasts = np.zeros((marginal.density.size, len(options) - 1))
+    for k, (above, below) in enumerate(itertools.pairwise(options)):
+        contrasts[[above, below], k] = 1.0, -1.0
+    at = marginal.precision(contrasts)
+    now = at(1.0 / effect)
+    return lambda n: at((1.0 + n / votes) / effect) - now
 
 
 def _shared(

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -205,6 +206,19 @@ class Marginal:
     def middle(self) -> np.ndarray:
         """The mean of the modes."""
         return self.weights @ np.array(self._points)
+
+    def precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
+        """Return the precision of contrasts (size, k) at the best mode by how often each answer is there, the prior's
+        included."""
+        spreads, mode = self.best
+        prior = self.density.prior_curvature(spreads)
+        once = self.density.curvature(mode.point, is_convex=True)
+
+        def at(times: float) -> np.ndarray:
+            factor = BorderedFactor(added(prior, Bordered(*(times * part for part in once))))
+            return np.linalg.inv(contrasts.T @ factor.solve(contrasts))
+
+        return at
 
     def without(self, judge: int, spreads: Spreads, start: np.ndarray) -> np.ndarray:
         """Return the mode of the answers of all other judges; `start`: the mode of all answers."""
