@@ -1,5 +1,6 @@
 """Leaderboards: worths, ranks, groups, and every source that they are read from."""
 
+import itertools
 import json
 import warnings
 from dataclasses import replace
@@ -69,6 +70,22 @@ def round_robin(options, judgements, seed):
     wins = rng.binomial(judgements, 1.0 / (1.0 + np.exp(worth[None, :] - worth[:, None])))
     upper = np.triu(wins, 1)
     return th.PairedComparisons(upper + np.tril(judgements - upper.T, -1))
+
+
+CHAIN = [(f"o{k:02}", f"o{k + 1:02}") for k in range(14)]
+EQUAL = [pair for pair in itertools.permutations([f"o{k}" for k in range(6)], 2) for _ in range(10)]
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("pairs", [CHAIN, EQUAL], ids=["chain", "equal"])
+def test_no_seed_changes_the_order(pairs):
+    data = th.PairedComparisons.from_pairs(pairs)
+    for seed in range(2):
+        table = board_of(data, random_seed=seed).table
+        assert table.index.tolist() == sorted(data.labels)
+        ends = table[["rating_low", "rating", "rating_high"]].to_numpy()
+        assert (np.diff(ends, axis=1) > 0.0).all() and np.abs(ends - 1000.0).max() < 1000.0
+        assert table["rating"].is_monotonic_decreasing
 
 
 @pytest.mark.fit

@@ -31,11 +31,12 @@ class Leaderboard(Printed):
     Attributes
     ----------
     table : pandas.DataFrame
-        One row an option, the best first: `rank` (1 is the best, by the mean of the log worth) with the interval
-        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `tier`, the numbers of the tiers in
-        which the option is: two options are in one tier together if and only if neither is above the other with a
-        probability of .95 or more; `rating` with its
-        interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
+        One row an option, the best first: `rank` (1 is the best, by the most probable log worth given the standard
+        deviations, averaged over these, which no seed changes) with the interval `rank_low` to `rank_high`; `p_1`, the
+        probability that it is the first; `tier`, the numbers of the tiers in which the option is: two options are in
+        one tier together if and only if neither is above the other with a probability of .95 or more; `rating` with
+        its interval, from mean log worths (neighbours in whose means the noise of draws reverses the order share a
+        rating), 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
         or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
         `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices from sets, also
         those of which rankings consist, `comparisons` are the sets in which the option was offered, `wins` those in

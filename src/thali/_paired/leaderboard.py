@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from thali._worths.laplace import Marginal
 
 _NO_CHANCE = 8  # comparisons in which no covariate but the outcome tells every choice
+EstimatesWithout = tuple[WorthEstimates, WorthEstimates | None]  # and the same without control for covariates
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = (DAVIDSON, "half", "drop")
 
@@ -289,12 +290,12 @@ def leaderboard_of(
         if message := disconnected(data.components(), data.never_judged):
             warn(DataWarning(message))
 
-    def drawn_by(data: Judgements, scale: WorthScale, progressbar: bool) -> tuple[WorthEstimates, np.ndarray | None]:
+    def drawn_by(data: Judgements, scale: WorthScale, progressbar: bool) -> EstimatesWithout:
         settings = wanted, scale, method, spread, lapse, random_seed, progressbar, people
         drawn = drawn_of(data, *settings)
         if data.covariates is None:
             return drawn, None
-        return drawn, drawn_of(data.with_covariates(()), *settings).middle
+        return drawn, drawn_of(data.with_covariates(()), *settings)
 
     drawn, without = drawn_by(data, scale, progressbar)
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
@@ -304,7 +305,7 @@ def leaderboard_of(
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
-    shared: dict[str, tuple[WorthEstimates, np.ndarray | None]] = {}
+    shared: dict[str, EstimatesWithout] = {}
     if pool and len(ready) > 1:
         shared, sentence = _shared(ready, data, 1.0 / effect, method, spread, lapse, random_seed, progressbar)
         board = replace(board, note=f"{board.note} {sentence}")
@@ -342,10 +343,8 @@ def information_so_far(
     return lambda n: at((1.0 + n / votes) / effect) - now
 
 
-def _shared(
-    parts: Mapping[str, Any], whole: Judgements, *how: Any
-) -> tuple[dict[str, tuple[WorthEstimates, np.ndarray | None]], str]:
-    """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
+def _shared(parts: Mapping[str, Any], whole: Judgements, *how: Any) -> tuple[dict[str, EstimatesWithout], str]:
+    """What pooled boards of parts are made of."""
     if isinstance(whole, Choices):
         raise DataError(
             Argument("pool"),
@@ -358,7 +357,7 @@ def _shared(
         return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence
     plain = {name: part.with_covariates(()) for name, part in parts.items()}
     alone = pooled(plain, whole.with_covariates(()), *how).parts
-    return {name: (drawn, alone[name].middle) for name, drawn in together.parts.items()}, together.sentence
+    return {name: (drawn, alone[name]) for name, drawn in together.parts.items()}, together.sentence
 
 
 @contextmanager

@@ -76,14 +76,15 @@ def pooled(
     else:
         (rng,) = streams(random_seed, 1)
         points, spreads = draw(marginal, rng, DRAWS)
-    worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)
+    worths, modes = density.by_period(points), density.by_period(marginal.middle[:, None])[..., 0]
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     place, found = {label: k for k, label in enumerate(whole.labels)}, {}
-    for own, (name, part) in zip(worths, parts.items(), strict=True):
-        log_worths = own[[place[label] for label in part.labels]].T
+    for own, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
+        options = [place[label] for label in part.labels]
+        log_worths = own[options].T
         has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
-        found[name] = WorthEstimates(log_worths, has_ties, beta, None, None, of_chains=chains)
+        found[name] = WorthEstimates(log_worths, highest[options], has_ties, beta, None, None, of_chains=chains)
     low, high = np.quantile(spreads.drift, TAILS)
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard deviation of "

@@ -87,12 +87,12 @@ def _runs(numbers: list[int]) -> list[str]:
 # The table ------------------------------------------------------------------------------------------------------------
 
 
-def board_of(data: Judgements, drawn: WorthEstimates, without: np.ndarray | None, scale: WorthScale) -> Leaderboard:
-    """The leaderboard that draws of log worths give; `without`: the log worths without control for covariates."""
+def board_of(data: Judgements, drawn: WorthEstimates, without: WorthEstimates | None, scale: WorthScale) -> Leaderboard:
+    """The leaderboard that draws of log worths give; `without`: the worths without control for covariates."""
     import pandas as pd
 
     log_worths, middle = (scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle))
-    place = descending(middle)
+    place = descending(drawn.modes)
     log_worths, middle, n = log_worths[:, place], middle[place], len(place)
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = orders(rank)
@@ -107,8 +107,8 @@ def board_of(data: Judgements, drawn: WorthEstimates, without: np.ndarray | None
     low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))
     columns |= {"rating_low": low, "rating_high": high}
     if without is not None:
-        columns["rank_without"] = (np.argsort(descending(without)) + 1)[place]
-        columns["rating_without"] = scale.ratings(scale.anchored(without, data.labels)[place])
+        columns["rank_without"] = (np.argsort(descending(without.modes)) + 1)[place]
+        columns["rating_without"] = scale.ratings(scale.anchored(without.middle, data.labels)[place])
     columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
     columns["worth_low"], columns["worth_high"] = np.quantile(worth, TAILS, axis=0)
     wins, losses, ties = _record(data)

@@ -9,6 +9,7 @@ from thali._arguments import positive
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
+from thali._inference.numerics.ranks import descending, means_along
 from thali._labels import plural, shorten
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import TAILS
@@ -235,12 +236,13 @@ def judged_worths(
 ) -> JudgedWorths:
     """Return the tables that draws give."""
     density = pose.density
-    worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
-    worths = scale.anchored(worths, data.labels, axis=1)
     judges = _judges(pose, points, marginal, data.covariate_names) if pose.judges else None
     in_time = None
     if asked.period is not None:
-        in_time = _in_time(data, pose, worths, scale, float(density.rows.lapse))
+        worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
+        worths = scale.anchored(worths, data.labels, axis=1)
+        modes = density.by_period(marginal.middle[:, None])[..., 0]
+        in_time = _in_time(data, pose, worths, modes, scale, float(density.rows.lapse))
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
     if judges is None and data.respondents:
         note += " Answers of the same respondent are treated as independent."
@@ -315,8 +317,10 @@ def check_anchor(pose: Posed, scale: WorthScale, labels: Sequence[str]) -> None:
         )
 
 
-def _in_time(data: Judgements, pose: Posed, worths: np.ndarray, scale: WorthScale, lapse: float) -> "pandas.DataFrame":
-    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored."""
+def _in_time(
+    data: Judgements, pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthScale, lapse: float
+) -> "pandas.DataFrame":
+    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored; `modes` order them."""
     import pandas as pd
     from scipy.special import expit
 
@@ -329,10 +333,11 @@ def _in_time(data: Judgements, pose: Posed, worths: np.ndarray, scale: WorthScal
         low, high = np.quantile(rating, TAILS, axis=1)
         rank = np.argsort(np.argsort(-own, axis=0, kind="stable"), axis=0) + 1
         rank_low, rank_high = np.quantile(rank, TAILS, axis=1, method="inverted_cdf").astype(int)
-        middle = rating.mean(axis=1)
+        order = descending(modes[t, there])
+        middle = means_along(order, rating.mean(axis=1))
         begin = worths[density.entry[there], there]
         columns: dict[str, Any] = {"option": labels[there], "period": name, "rating": middle, "low": low, "high": high}
-        columns["rank"] = np.argsort(np.argsort(-middle, kind="stable")) + 1
+        columns["rank"] = np.argsort(order) + 1
         columns |= {"rank_low": rank_low, "rank_high": rank_high}
         can_change = (density.entry[there] < t) & (labels[there] != scale.anchor)
         columns["p_better"] = np.where(can_change, (own > begin).mean(axis=1), np.nan)
