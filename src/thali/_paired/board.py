@@ -13,6 +13,7 @@ from thali._described import Description
 from thali._inference.files import atomic_write
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
+from thali._posterior.interval import INTERVAL
 from thali._printed import Printed
 from thali.errors import DataError, Message
 
@@ -41,7 +42,7 @@ class Leaderboard(Printed):
         `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices from sets, also
         those of which rankings consist, `comparisons` are the sets in which the option was offered, `wins` those in
         which it was chosen and `losses` the others; of best and worst it is best in `wins` and worst in `losses`, and
-        neither in `ties`. Intervals hold 89 %. With
+        neither in `ties`. Intervals contain `ci` of the draws. With
         covariates all of these are those of options that have the same covariates, and `rank_without` and
         `rating_without` are what the rank and the rating would be without control for covariates.
     order : pandas.DataFrame, options by options
@@ -68,6 +69,8 @@ class Leaderboard(Printed):
     people : Dependence or None
         What was made of the answers of the same people: `.model`, `.by`, `.number` of people, `.effect` (the design
         effect), `.warning`; None where nobody knows who answered.
+    ci : float
+        The probability of intervals.
     """
 
     order: "pandas.DataFrame"
@@ -82,6 +85,13 @@ class Leaderboard(Printed):
     made: "Made | None" = None
     people: Dependence | None = None
     of_chains: ConvergenceCheck | None = None
+    ci: float = INTERVAL
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for table in (self.table, self.effects, self.of_judges, self.in_time):
+            if table is not None:
+                table.attrs["interval"] = self.ci
 
     @property
     def said_of_people(self) -> Message | None:
@@ -133,7 +143,7 @@ class Leaderboard(Printed):
         Returns
         -------
         pandas.DataFrame
-            One row a judge, the sharpest first: `discrimination` (the median) with its 89 % interval from `low` to
+            One row a judge, the sharpest first: `discrimination` (the median) with its interval from `low` to
             `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the probability that it is above the
             median of all judges; `comparisons`; `log_score`, the mean log probability of the judge's answers as those
             of all others predict them for a judge of discrimination 1, beside that which such a judge has on the same
@@ -167,7 +177,7 @@ class Leaderboard(Printed):
         -------
         pandas.DataFrame
             One row a period and option that was there already: `option`, `period` (the first day of a week, the month,
-            the year, the day, or the number), `rating` with its 89 % interval from `low` to `high`, `rank` with
+            the year, the day, or the number), `rating` with its interval from `low` to `high`, `rank` with
             `rank_low` and `rank_high`; `p_better`, the probability that the rating is higher than in the period in
             which the option entered; `probability` of a judge of discrimination 1 to choose it over the first of
             ``data.labels``, ties aside. Ratings of all periods have a mean of 1000 over the options that are there in
@@ -283,7 +293,7 @@ class Leaderboard(Printed):
         -------
         pandas.DataFrame
             One row a covariate: `effect` (the mean of its coefficient, by maximum likelihood the estimate; a log odds
-            ratio), with its 89 % interval from `low` to `high`.
+            ratio), with its interval from `low` to `high`.
 
         Raises
         ------

@@ -17,6 +17,7 @@ from thali._inference.warn import is_quiet, warn, without_warnings
 from thali._labels import plural, shorten
 from thali._people.populations import ADJUSTED, check_people
 from thali._posterior.dependence import POWER
+from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 from .board import Leaderboard
@@ -60,6 +61,7 @@ def leaderboard(
     anchor_model: "str | Mapping[str, float] | None" = None,
     spread: float | None = None,
     lapse: float = 0.0,
+    ci: float = INTERVAL,
     **columns: Any,
 ) -> Leaderboard:
     r"""Rank options by comparisons of two, rankings, or choices from sets, with intervals of their ranks and the
@@ -144,6 +146,8 @@ def leaderboard(
         advance (seeds, leagues, a chain), neighbours are close and the learned spread is too small: give a number.
     lapse : float
         The share of choices that are made at random.
+    ci : float in (0, 1)
+        Probability of the intervals.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
         take them: first, second, chosen, rejected, count, losses, respondent, date, home, away, result, coding; of
@@ -185,7 +189,7 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    asked = WorthsRequest(judges, judge_sd, period, drift, since, until, judge_bias)
+    asked = WorthsRequest(judges, judge_sd, period, drift, since, until, judge_bias, ci)
     check_settings(asked, by, method, people, anchor_model, pool, spread)
     columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
@@ -299,7 +303,7 @@ def leaderboard_of(
 
     drawn, without = drawn_by(data, scale, progressbar)
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
-    board, boards = board_of(data, drawn, without, scale), {}
+    board, boards = board_of(data, drawn, without, scale, wanted.ci), {}
     board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
     ready: dict[str, Judgements] = {}
     for name, part in parts.items():
@@ -307,13 +311,15 @@ def leaderboard_of(
             ready[name] = prepared(part)
     shared: dict[str, EstimatesWithout] = {}
     if pool and len(ready) > 1:
-        shared, sentence = _shared(ready, data, 1.0 / effect, method, spread, lapse, random_seed, progressbar)
+        shared, sentence = _shared(
+            ready, data, 1.0 / effect, method, spread, lapse, random_seed, progressbar, wanted.ci
+        )
         board = replace(board, note=f"{board.note} {sentence}")
     for name, part in ready.items():
         own = scale.of_part(part.labels, board.table)
         with _named(name):
             shows = progressbar and method == "mcmc"  # others take no time
-            boards[name] = board_of(part, *(shared.get(name) or drawn_by(part, own, shows)), own)
+            boards[name] = board_of(part, *(shared.get(name) or drawn_by(part, own, shows)), own, wanted.ci)
     return replace(board, boards=boards)
 
 

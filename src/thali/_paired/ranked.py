@@ -9,7 +9,7 @@ from thali._data.choices.choices import places_of_rows
 from thali._digits import probability
 from thali._inference.numerics.ranks import descending
 from thali._labels import listed, plural
-from thali._posterior.interval import TAILS, interval_name
+from thali._posterior.interval import interval_name, tails_of
 from thali._posterior.surely import CERTAIN
 
 from .board import Leaderboard
@@ -87,7 +87,9 @@ def _runs(numbers: list[int]) -> list[str]:
 # The table ------------------------------------------------------------------------------------------------------------
 
 
-def board_of(data: Judgements, drawn: WorthEstimates, without: WorthEstimates | None, scale: WorthScale) -> Leaderboard:
+def board_of(
+    data: Judgements, drawn: WorthEstimates, without: WorthEstimates | None, scale: WorthScale, ci: float
+) -> Leaderboard:
     """The leaderboard that draws of log worths give; `without`: the worths without control for covariates."""
     import pandas as pd
 
@@ -99,26 +101,26 @@ def board_of(data: Judgements, drawn: WorthEstimates, without: WorthEstimates | 
     found = groups(order)
     worth = _shares(log_worths)
     labels = pd.Index(np.array(data.labels, dtype=object)[place], name="option")
-    low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf").astype(int)
+    tails = tails_of(ci)
+    low, high = np.quantile(rank, tails, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
     columns["p_1"] = (rank == 1).mean(axis=0)
     columns["tier"] = numbered(found, n)
     columns["rating"] = scale.ratings(middle)
-    low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))
+    low, high = scale.ratings(np.quantile(log_worths, tails, axis=0))
     columns |= {"rating_low": low, "rating_high": high}
     if without is not None:
         columns["rank_without"] = (np.argsort(descending(without.modes)) + 1)[place]
         columns["rating_without"] = scale.ratings(scale.anchored(without.middle, data.labels)[place])
     columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
-    columns["worth_low"], columns["worth_high"] = np.quantile(worth, TAILS, axis=0)
+    columns["worth_low"], columns["worth_high"] = np.quantile(worth, tails, axis=0)
     wins, losses, ties = _record(data)
     each = {"comparisons": wins + losses + ties, "wins": wins, "losses": losses, "ties": ties}
     columns |= {name: _whole(numbers[place]) for name, numbers in each.items()}
     nu = float(drawn.nu.mean()) if len(drawn.nu) else np.nan
     seen = drawn.seen
-    note = _note(
-        data, wins + ties, losses + ties, nu, "" if seen is not None and seen.in_time is not None else scale.sentence
-    )
+    stands = "" if seen is not None and seen.in_time is not None else scale.sentence
+    note = _note(data, wins + ties, losses + ties, nu, stands, ci)
     return Leaderboard(
         title=f"Leaderboard: {data}",
         table=pd.DataFrame(columns, index=labels),
@@ -127,21 +129,22 @@ def board_of(data: Judgements, drawn: WorthEstimates, without: WorthEstimates | 
         groups=tuple(tuple(labels[members]) for members in found),
         tie=nu,
         data=data,
-        effects=_effects(data, drawn),
+        effects=_effects(data, drawn, ci),
         people=drawn.people,
         of_judges=None if seen is None else seen.judges,
         in_time=None if seen is None else seen.in_time,
         of_chains=drawn.of_chains,
+        ci=ci,
     )
 
 
-def _effects(data: Judgements, drawn: WorthEstimates) -> "pandas.DataFrame | None":
+def _effects(data: Judgements, drawn: WorthEstimates, ci: float) -> "pandas.DataFrame | None":
     """The coefficients of covariates with their intervals; None without covariates."""
     import pandas as pd
 
     if data.covariates is None:
         return None
-    low, high = np.quantile(drawn.beta, TAILS, axis=0)
+    low, high = np.quantile(drawn.beta, tails_of(ci), axis=0)
     names = pd.Index(data.covariates.names, name="covariate")
     return pd.DataFrame({"effect": drawn.effects, "low": low, "high": high}, index=names)
 
@@ -173,10 +176,10 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.int64) if np.array_equal(numbers, np.floor(numbers)) else numbers
 
 
-def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str) -> str:
+def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str, ci: float) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
-        f"Intervals are central {interval_name()}s. Two options share a tier if neither ranks higher than the other "
+        f"Intervals are central {interval_name(ci)}s. Two options share a tier if neither ranks higher than the other "
         f"with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating points means odds of 10 to 1"
         + (f"; {scale}." if scale else ".")
     ]

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._posterior.interval import interval_name
 
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -15,7 +15,7 @@ MAX_JUDGES = 60  # that are drawn
 
 
 def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw the discrimination of each judge with its 89 % interval, the sharpest first.
+    """Draw the discrimination of each judge with its interval, the sharpest first.
 
     Discrimination 0 is guessing, 1 that of the typical judge. In grey: judges whom the answers of all others predict no
     better than chance does. Of more than 60 judges the 30 sharpest and the 30 least sharp are drawn.
@@ -67,7 +67,7 @@ def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
     ax.xaxis.set_major_locator(FixedLocator(marks))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.set_xlabel(f"discrimination ({interval_name()})")
+    ax.set_xlabel(f"discrimination ({interval_name(interval_of(shown))})")
     ax.set_yticks(rows, labels, parse_math=False)
     ax.tick_params(axis="y", length=0)
     title = f"next to each name: number of {board.data.word_for_answers}"

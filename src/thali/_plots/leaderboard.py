@@ -7,7 +7,7 @@ import numpy as np
 from thali._paired.findings import MAX_OPTIONS
 from thali._posterior.interval import interval_name
 
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -18,7 +18,7 @@ _WIDTH, _PANELS = 4.6, (4, 3, 2)  # inches besides names, so that a phone shows 
 def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     """Draw the first 60 options of a leaderboard, and say how many there are: ratings, ranks, and groups of several.
 
-    Dots are means (left) and ranks (middle), lines their 89 % intervals. Options on one line of the right panel, at its
+    Dots are means (left) and ranks (middle), lines their intervals. Options on one line of the right panel, at its
     dots, cannot be told apart.
 
     Parameters
@@ -52,7 +52,7 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
     for ax, name in ((ratings, "rating"), (ranks, "rank")):
         ax.hlines(rows, table[f"{name}_low"], table[f"{name}_high"], color="0.4", linewidth=1.4)
         ax.scatter(table[name], rows, s=18, color=COLOURS[0], zorder=3)
-        ax.set_xlabel(f"{name} ({interval_name()})")
+        ax.set_xlabel(f"{name} ({interval_name(interval_of(table))})")
         ax.locator_params(axis="x", nbins=4, integer=True)
         ax.grid(axis="x", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)

@@ -7,7 +7,7 @@ import numpy as np
 from thali._paired.findings import changed
 from thali._posterior.interval import interval_name
 
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -17,7 +17,7 @@ _MOST_TICKS = 12  # names of periods
 
 
 def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw the rating of each option in each period, with bands of 89 % intervals and names at the ends of lines.
+    """Draw the rating of each option in each period, with bands of intervals and names at the ends of lines.
 
     Seven options have colours, bands and names: those that have surely become better or worse since they entered, and
     the first of the last period; the others are grey.
@@ -90,7 +90,7 @@ def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
         for tick in ax.get_xticklabels():
             tick.set(ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.02 * len(periods), len(periods) - 1 + 0.01 * len(periods))
-    ax.set_ylabel(f"rating ({interval_name()})")
+    ax.set_ylabel(f"rating ({interval_name(interval_of(table))})")
     if others:
         ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
     ax.grid(axis="y", color="0.9", linewidth=0.8)
