@@ -11,7 +11,6 @@ from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.answers.check import check_sentence
 from thali._aspects.operations import log_likelihood, rebuild
 from thali._aspects.state import empty_state
 from thali._data.answers import ordered_pairs
@@ -21,6 +20,7 @@ from thali._model.best_worst import (
     RULES,
     answer_probabilities,
 )
+from thali._model.predictive_check import check_sentence
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Elimination
 

@@ -19,8 +19,8 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
 import thali as th  # noqa: E402
-import thali._aspects.answers.check as checking  # noqa: E402
-from thali._aspects.answers.check import MAX_REPLICATES, PAIR, check_sentence, spaced_draws  # noqa: E402
+import thali._model.predictive_check as checking  # noqa: E402
+from thali._model.predictive_check import MAX_REPLICATES, PAIR, check_sentence, spaced_draws  # noqa: E402
 from thali.errors import ArgumentError, DataError  # noqa: E402
 
 # Standard errors; a normal variable is further out with probability 6e-7.

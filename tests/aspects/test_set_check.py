@@ -11,7 +11,7 @@ from helpers.sentences import refused, said
 from scipy.stats import binom, chi2
 
 import thali as th
-from thali._aspects.answers.check import check_sentence
+from thali._model.predictive_check import check_sentence
 from thali.errors import DataError
 
 pytestmark = pytest.mark.fit

@@ -6,7 +6,7 @@ from helpers.additive_fits import made_up
 from scipy.stats import chi2, norm
 
 import thali as th
-from thali._aspects.answers.check import check_sentence
+from thali._model.predictive_check import check_sentence
 
 
 def test_against_a_slow_evaluation():

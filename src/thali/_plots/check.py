@@ -2,10 +2,10 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._aspects.answers.check import ROWS, SIMILARITY, checked_in, options_in
 from thali._aspects.answers.kind import of_known_data
 from thali._aspects.answers.registry import answers_of
 from thali._data.questions import MEMBER
+from thali._model.predictive_check import ROWS, SIMILARITY, checked_in, options_in
 from thali._posterior.interval import INTERVAL, level_name
 from thali.errors import ArgumentError
 

@@ -5,11 +5,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import GROUPS, PAIRS
+from thali._inference.numerics.counts import outcomes
 from thali._posterior.interval import tails_of
 from thali._posterior.view import COVARIATE, POPULATION, Posterior, parted
 
 from ..draws.columns import columns_of
-from ..draws.counts import outcomes
 from ..draws.covariates import Lift, cells_of
 from ..draws.probabilities import probability_blocks
 from .class_order import agreement, together

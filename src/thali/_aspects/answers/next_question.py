@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import between, whole
+from thali._inference.numerics.counts import outcomes as with_ties
 from thali._labels import as_label, suggest
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from ..draws.counts import outcomes as with_ties
 from ..draws.probabilities import probability_draws
 from .kind import of_choices
 from .options import utility_draws

@@ -9,13 +9,13 @@ import numpy as np
 from thali._data.answers import first_answers
 from thali._data.choices import Choices
 from thali._data.pairs.parts import LeftPair
+from thali._inference.numerics.counts import outcomes
 from thali._labels import as_label
 from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from ..draws.counts import outcomes
 from ..draws.covariates import Lift, values_for
 from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
 

@@ -25,6 +25,7 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.predictive_check import check_sentence
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate as in_words
@@ -33,7 +34,6 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
-from ..answers.check import check_sentence
 from ..answers.fit_quality import swap_sentence
 from ..answers.kind import of_only
 from ..answers.matched_features import similar_for

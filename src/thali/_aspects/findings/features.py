@@ -9,13 +9,13 @@ from thali._digits import number, probability
 from thali._labels import listed, plural
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Picture, finding
+from thali._model.predictive_check import check_sentence
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, phrase
 from thali._posterior.interval import interval_columns, interval_name, tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, DataError, InPython, Message, Setting
 
-from ..answers.check import check_sentence
 from ..answers.features import chain_column, features_table, place_in_tree
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH

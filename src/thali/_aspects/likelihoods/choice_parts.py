@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
+from thali._inference.numerics.counts import outcomes
 from thali._posterior.view import COVARIATE
 
 from ..draws.columns import FeatureColumns
-from ..draws.counts import outcomes
 from ..draws.covariates import Lift, lifted, parts_of, with_worths
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
 from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names

@@ -133,8 +133,9 @@ class MaximumLikelihood(Engine):
 
     def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates."""
+        from thali._inference.numerics.counts import outcomes
+
         from ..answers.predict import table_of_outcomes, tied_places
-        from ..draws.counts import outcomes
 
         found = model._maximum()
         labels = list(found.data.labels)
