@@ -71,6 +71,11 @@ class Leaderboard(Printed):
         effect), `.warning`; None where nobody knows who answered.
     ci : float
         The probability of intervals.
+    of_check : pandas.DataFrame or None
+        What was observed of each pair, or of each member of a set, beside what the model predicts, as
+        `EliminationByAspects.check` returns it; None of a part, of fractional counts, and of very many comparisons.
+    check_facts : mapping
+        The p-value of the check and what else its sentence needs, or why there is none.
     """
 
     order: "pandas.DataFrame"
@@ -86,9 +91,13 @@ class Leaderboard(Printed):
     people: Dependence | None = None
     of_chains: ConvergenceCheck | None = None
     ci: float = INTERVAL
+    of_check: "pandas.DataFrame | None" = None
+    check_facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.of_check is not None:
+            self.of_check.attrs = dict(self.check_facts)
         for table in (self.table, self.effects, self.of_judges, self.in_time):
             if table is not None:
                 table.attrs["interval"] = self.ci

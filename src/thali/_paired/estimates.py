@@ -46,7 +46,9 @@ class WorthEstimates(NamedTuple):
     seen: JudgedWorths | None = None  # by judges, or in time
     of_chains: ConvergenceCheck | None = None  # whether they agree; None: there are none
     with_variance: np.ndarray | None = None  # log worths as wide where few respondents leave no variance; None: these
-    marginal: "Marginal | None" = None  # the density; None of parts that are pooled
+    marginal: "Marginal | None" = None  # of the density, perhaps raised to a power; None of parts that are pooled
+    density: "Density | None" = None  # of the votes as they are; None of parts that are pooled
+    points: np.ndarray | None = None  # (size, draws); None of parts that are pooled
 
     @property
     def middle(self) -> np.ndarray:
@@ -195,7 +197,9 @@ def _estimates(
         seen = judged_worths(data, pose, asked, scale, method, marginal, points, spreads)
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     modes = _centred(density, marginal.middle[:, None])[0]
-    return WorthEstimates(_centred(density, points), modes, nu, beta, None, None, seen, marginal=marginal)
+    return WorthEstimates(
+        _centred(density, points), modes, nu, beta, None, None, seen, None, None, marginal, density, points
+    )
 
 
 def _centred(density: "Density", points: np.ndarray) -> np.ndarray:

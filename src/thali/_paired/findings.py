@@ -1,6 +1,7 @@
 """What a leaderboard finds out."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ from thali._data.choices import Choices
 from thali._digits import percent, probability
 from thali._labels import listed as in_words
 from thali._labels import plural, short_number
-from thali._model.finding import FULL, ON_SCREEN, Brief, Finding, Findings, Picture, finding
+from thali._model.common_findings import check_of, describes
+from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
+from thali._model.predictive_check import check_sentence
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
@@ -23,6 +26,8 @@ MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the 
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
+_CHECK = "Observed proportions against model predictions."
+_MISFIT = "Some results depend on more than the two ratings, so one rating per option does not describe them."
 _READ = ("rank", "rank_low", "rank_high", "tier", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
 
@@ -39,7 +44,7 @@ def findings_of(board: Leaderboard) -> Findings:
         board,
         (
             *(leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair),
-            *(made.data, made.methods, made.convergence, made.independence),
+            *(check, made.data, made.methods, made.convergence, made.independence),
         ),
     )
 
@@ -151,6 +156,17 @@ def _more(votes: str, even: int | None, sure: int | None, most: int) -> str:
     if sure is None:
         return f"With {even:,} more {votes}, they would be separated with probability {low}; with {most:,}, < {high}"
     return f"With {even:,} more {votes}, they would be separated with probability {low}; with {sure:,}, {high}"
+
+
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
+def check(board: Leaderboard, settings: None) -> Finding | None:
+    """Which observed proportions the model misses."""
+    if board.of_check is None:
+        return Finding(board.check_facts["missing"]) if "missing" in board.check_facts else None
+    table, good = board.of_check, describes(board.of_check)
+    drawn = None if good is None else Picture("check", _CHECK, (table,))
+    found = check_of(table, check_sentence(table), good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
+    return replace(found, notes=(_MISFIT,)) if good is False else replace(found, brief=None)
 
 
 @finding("judges", "Judge discrimination", ON_SCREEN)

@@ -1,9 +1,11 @@
 """Leaderboards: options ranked by paired comparisons, with what is not known about their order."""
 
 import itertools
+import math
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -21,6 +23,7 @@ from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 from .board import Leaderboard
+from .check import check_votes
 from .counted import DAVIDSON, CountedComparisons, Judgements, count, counting_ties, judgements_of, listed, with_more
 from .estimates import WorthEstimates, drawn_of
 from .more_votes import FIRST, more_votes
@@ -305,6 +308,7 @@ def leaderboard_of(
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
     board, boards = board_of(data, drawn, without, scale, wanted.ci), {}
     board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
+    board = replace(board, **_checked(data, drawn, random_seed, wanted.ci))
     ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):
@@ -337,6 +341,15 @@ def _forecast(
     return more_votes(draws[:, first], so_far, board.tie, lapse, effect)
 
 
+def _checked(data: Judgements, drawn: WorthEstimates, random_seed: Any, ci: float) -> dict[str, Any]:
+    """Return the fields of a board that say whether the model describes the votes."""
+    try:
+        table = check_votes(data, drawn, random_seed, ci)
+    except DataError as error:
+        return {"check_facts": {"missing": str(error)}}
+    return {"of_check": table, "check_facts": dict(table.attrs)}
+
+
 def information_so_far(
     marginal: "Marginal", options: list[int], votes: float, effect: float
 ) -> Callable[[float], np.ndarray]:
@@ -346,7 +359,16 @@ def information_so_far(
         contrasts[[above, below], k] = 1.0, -1.0
     at = marginal.precision(contrasts)
     now = at(1.0 / effect)
-    return lambda n: at((1.0 + n / votes) / effect) - now
+
+    @cache
+    def each(power: int) -> np.ndarray:  # a factor of all options takes long
+        return (at((1.0 + 10.0**power / votes) / effect) - now) / 10.0**power
+
+    def gained(n: float) -> np.ndarray:
+        part, power = math.modf(math.log10(max(n, 1.0)))
+        return n * ((1.0 - part) * each(int(power)) + part * each(int(power) + 1))
+
+    return gained
 
 
 def _shared(parts: Mapping[str, Any], whole: Judgements, *how: Any) -> tuple[dict[str, EstimatesWithout], str]:

@@ -188,6 +188,12 @@ class Density:
         other.rows, other._blocks = rows, {}
         return other
 
+    def some(self, which: Any) -> "Density":
+        """Return the density of some rows."""
+        rows = self.rows
+        arrays = (each[which] for each in rows[:8])
+        return self.with_rows(ComparisonRows(*arrays, rows.lapse, rows.has_ties))
+
     def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Density":
         """Return the density of other counts."""
         return self.with_rows(self.rows._replace(wins=wins, losses=losses, tied=tied))

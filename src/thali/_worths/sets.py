@@ -107,7 +107,7 @@ class ChoiceSetDensity(Density):
         sharpness = np.ones((1, 1, 1))
         if self.n_judges:
             sharpness = np.exp(self.log_discriminations(points))[rows.judge, :, None]
-        return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), _LEAST)
+        return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), LEAST)
 
     def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         for at, rows in self.rows.some(points.shape[1]):
@@ -183,7 +183,7 @@ class ChoiceSetDensity(Density):
         for at, rows in self.rows.some(1):
             (members,) = rows.members
             logs = others[members, rows.judge[:, None]]
-            weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), _LEAST))
+            weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), LEAST))
             p = _probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
             found[0, at], found[1, at], found[2, at] = logs[:, 0], (p * logs).sum(axis=1), -np.log(p.shape[1])
@@ -191,12 +191,12 @@ class ChoiceSetDensity(Density):
         return Predicted(score, expected, chance, self.rows.counts)
 
 
-_LEAST = -600.0  # log of a weight beside the largest one of a set
+LEAST = -600.0  # log of a weight beside the largest one of a set
 
 
 def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool) -> OfAnswer:
     """Return the derivatives of answers to sets of these log weights (rows, m)."""
-    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), _LEAST)
+    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), LEAST)
     return OF_ANSWER[rows.rule](np.exp(logs), rows.lapse, bends)
 
 
