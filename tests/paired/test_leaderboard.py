@@ -569,6 +569,19 @@ def test_parts_of_few_votes_are_named(pool):
 
 
 @pytest.mark.fit
+def test_names_of_columns_that_begin_alike():
+    """Which column a part is of is not read from its name."""
+    battles = BATTLES.assign(a="b x", **{"a b": ["c", "d"] * (len(BATTLES) // 2)})
+    battles.loc[:4, "a b"] = ""
+    board = board_of(battles, by=["a", "a b"])
+    assert len(board.boards) == 3
+    (note,) = th.findings(board)["boards"].notes[:1]
+    said(note, "5 of 40", "'a b'")
+    again = board.update(battles.rename(columns={"a b": "other"}), progressbar=False, by=["a", "other"])
+    assert again.boards.keys() == board.boards.keys()
+    assert [part.data.n_answers for part in again.boards.values()] == [80, 34, 36]
+
+
 def test_an_empty_cell_counts_for_all_alone():
     battles = in_languages()
     battles.loc[battles["language"] == "fr", "language"] = None
@@ -602,7 +615,7 @@ def test_bad_parts(by, words):
 def test_what_is_found_of_covariates_and_parts():
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
-    answers = ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair"]
+    answers = ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair", "check"]
     assert found.keys() == [*answers, "data", "methods"]
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"first option: {odds:.3g}" in str(found["covariates"].sentence)

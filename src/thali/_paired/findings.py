@@ -18,7 +18,7 @@ from thali.errors import Message, Setting
 
 from . import made
 from .board import Leaderboard
-from .counted import listed
+from .counted import named_parts
 from .more_votes import CHANCES, FIRST, needed
 from .worths import FEW
 
@@ -292,11 +292,9 @@ def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
     """A sentence about comparisons whose cell of a column that divides them is empty."""
     if board.made is None:
         return ()
-    columns = listed(board.made.columns["by"])
-    left = dict.fromkeys(columns, board.data.n_answers)
-    for name, part in board.boards.items():
-        own = [column for column in columns if len(columns) == 1 or name.startswith(f"{column} ")]
-        left[max(own, key=len)] -= part.data.n_answers
+    left = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
+    for name, (column, _) in named_parts(board.made.counted.parts).items():
+        left[column] -= board.boards[name].data.n_answers
     words = board.data.word_for_answers
     return tuple(
         f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they belong to no "

@@ -24,7 +24,17 @@ from thali.errors import Argument, ArgumentError, DataError, DataWarning, Settin
 
 from .board import Leaderboard
 from .check import check_votes
-from .counted import DAVIDSON, CountedComparisons, Judgements, count, counting_ties, judgements_of, listed, with_more
+from .counted import (
+    DAVIDSON,
+    CountedComparisons,
+    Judgements,
+    count,
+    counting_ties,
+    judgements_of,
+    listed,
+    named_parts,
+    with_more,
+)
 from .estimates import WorthEstimates, drawn_of
 from .more_votes import FIRST, more_votes
 from .pooled import check_pool, pooled
@@ -227,7 +237,8 @@ class Made(NamedTuple):
 
     def board(self, progressbar: bool) -> Leaderboard:
         """The leaderboard."""
-        board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
+        parts = {name: part for name, (_, part) in named_parts(self.counted.parts).items()}
+        board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=parts)
         if self.counted.repeated:
             were = "was" if self.counted.repeated == 1 else "were"
             left_out = (
@@ -240,11 +251,13 @@ class Made(NamedTuple):
         """The same of what was counted and of more, whose columns may have other names."""
         self._check_named(columns)
         new = count(more, progressbar, self.columns | columns, self.counted.ids)
-        parts, ties = dict(self.counted.parts), self.settings["ties"]
+        ties, parts = self.settings["ties"], {column: dict(own) for column, own in self.counted.parts.items()}
         data = with_more(judgements_of(self.counted.data), judgements_of(new.data), ties)
         with without_warnings():  # which all comparisons together gave
-            for name, part in new.parts.items():
-                parts[name] = with_more(parts[name], part, ties) if name in parts else part
+            for own, others in zip(parts.values(), new.parts.values(), strict=True):  # columns may have other names
+                own |= {
+                    value: with_more(own[value], part, ties) if value in own else part for value, part in others.items()
+                }
         repeated, files = self.counted.repeated + new.repeated, (*self.counted.files, *new.files)
         return self._replace(counted=CountedComparisons(data, parts, new.ids, repeated, new.read_as, files))
 
