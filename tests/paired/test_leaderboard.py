@@ -615,8 +615,8 @@ def test_bad_parts(by, words):
 def test_what_is_found_of_covariates_and_parts():
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
-    answers = ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair", "check"]
-    assert found.keys() == [*answers, "data", "methods"]
+    answers = ["leaderboard", "groups", "votes", "reliability", "covariates", "boards", "order", "votes_by_pair"]
+    assert found.keys() == [*answers, "check", "data", "methods"]
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"first option: {odds:.3g}" in str(found["covariates"].sentence)
     assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)

@@ -76,6 +76,8 @@ class Leaderboard(Printed):
         `EliminationByAspects.check` returns it; None of a part, of fractional counts, and of very many comparisons.
     check_facts : mapping
         The p-value of the check and what else its sentence needs, or why there is none.
+    of_reliability : pandas.DataFrame or None
+        What `reliability` returns; None of a part, of two options, and by maximum likelihood.
     """
 
     order: "pandas.DataFrame"
@@ -93,12 +95,13 @@ class Leaderboard(Printed):
     ci: float = INTERVAL
     of_check: "pandas.DataFrame | None" = None
     check_facts: Mapping[str, Any] = field(default_factory=dict)
+    of_reliability: "pandas.DataFrame | None" = None
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.of_check is not None:
             self.of_check.attrs = dict(self.check_facts)
-        for table in (self.table, self.effects, self.of_judges, self.in_time):
+        for table in (self.table, self.effects, self.of_judges, self.in_time, self.of_reliability):
             if table is not None:
                 table.attrs["interval"] = self.ci
 
@@ -248,6 +251,42 @@ class Leaderboard(Printed):
                 " a subset."
             )
         return self.of_more_votes.copy()
+
+    def reliability(self) -> "pandas.DataFrame":
+        r"""How well the ratings agree with the worths themselves, from 0 to 1, as comparative judgement reports it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a measure, `reliability` with its interval from `low` to `high`: `r_squared`, the posterior mean of
+            the squared correlation of mean log worths m with a draw of log worths; `separation`, Var(m) / (Var(m) + v)
+            with the mean v of posterior variances, without an interval; `split_half_judges`, or
+            `split_half_comparisons` where judges are not known, the correlation of estimates from random halves (Spearman and Brown; the median
+            of 20 splits), without an interval.
+
+        Raises
+        ------
+        DataError
+            Of the leaderboard of a part, of two options, and by maximum likelihood.
+
+        References
+        ----------
+        Pollitt (2012), The method of adaptive comparative judgement; Bramley (2015), Investigating the reliability of
+        adaptive comparative judgment.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> board = th.leaderboard(th.datasets.celebrities(), progressbar=False)
+        >>> bool(board.reliability().loc["r_squared", "reliability"] > 0.9)
+        True
+        """
+        if self.of_reliability is None:
+            raise DataError(
+                "Reliability requires the leaderboard of all comparisons, three or more options and a prior; set"
+                " leaderboard(method='laplace')."
+            )
+        return self.of_reliability.copy()
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
         """The leaderboard of these comparisons and further ones, which equals that of all of them together.

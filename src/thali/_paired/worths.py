@@ -150,11 +150,16 @@ class Posed(NamedTuple):
     judges: tuple[str, ...]
 
 
+def knows_judges(data: Judgements) -> bool:
+    """Return whether it is known of each answer who gave it."""
+    return bool(data.respondents) and not (isinstance(data, Choices) and (data.respondent < 0).any())
+
+
 def posed(data: Judgements, asked: WorthsRequest, lapse: float, has_prior: bool = True) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
     from thali._worths.density import ComparisonRows, Density
 
-    if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
+    if asked.judges and not knows_judges(data):
         raise DataError(
             f"These {data.word_for_answers} do not identify judges; name the column of judges with ",
             InPython("`respondent`", Argument("respondent")),

@@ -198,8 +198,14 @@ class Density:
         """Return the density of other counts."""
         return self.with_rows(self.rows._replace(wins=wins, losses=losses, tied=tied))
 
-    def raised(self, power: float) -> "Density":
-        """Return the density whose likelihood is raised to a power."""
+    def halves(self, rng: np.random.Generator) -> "tuple[Density, Density]":
+        """Return the densities of random halves of the answers."""
+        counts = self.rows.wins, self.rows.losses, self.rows.tied
+        first = [half(rng, each) for each in counts]
+        return self.with_counts(*first), self.with_counts(*map(np.subtract, counts, first))
+
+    def raised(self, power: Any) -> "Density":
+        """Return the density whose likelihood is raised to a power, or each row's to one of several."""
         return self.with_counts(*(power * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
 
     def without_judge(self, judge: int) -> "Density":
@@ -541,6 +547,12 @@ class _RowsAtPoint(NamedTuple):
     inner: Any  # (rows, worths)
     outer: Any  # (rows, coefficients, judges and biases)
     reach: np.ndarray  # d times the difference of log worths
+
+
+def half(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """Return a random half of each count; fractions fall in either half."""
+    whole = np.floor(counts)
+    return rng.binomial(whole.astype(np.int64), 0.5) + (counts - whole) * rng.integers(0, 2, counts.shape)
 
 
 def _as_expected(rows: ComparisonRows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> ComparisonRows:

@@ -1,7 +1,7 @@
 """The posterior density of worths that judges of unequal discrimination see in choices from sets."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from thali._inference.numerics.bordered import Bordered
 from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
 from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 
-from .density import Density, Expanded, Predicted
+from .density import Density, Expanded, Predicted, half
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -93,7 +93,11 @@ class ChoiceSetDensity(Density):
         """Return the density of other counts."""
         return self.with_rows(self.rows._replace(counts=counts))
 
-    def raised(self, power: float) -> Density:
+    def halves(self, rng: np.random.Generator) -> tuple[Density, Density]:
+        first = half(rng, self.rows.counts)
+        return self.with_answers(first), self.with_answers(self.rows.counts - first)
+
+    def raised(self, power: Any) -> Density:
         return self.with_answers(power * self.rows.counts)
 
     def without_judge(self, judge: int) -> Density:
