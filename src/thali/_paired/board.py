@@ -261,8 +261,8 @@ class Leaderboard(Printed):
             A row a measure, `reliability` with its interval from `low` to `high`: `r_squared`, the posterior mean of
             the squared correlation of mean log worths m with a draw of log worths; `separation`, Var(m) / (Var(m) + v)
             with the mean v of posterior variances, without an interval; `split_half_judges`, or
-            `split_half_comparisons` where judges are not known, the correlation of estimates from random halves (Spearman and Brown; the median
-            of 20 splits), without an interval.
+            `split_half_comparisons` where judges are not known, the correlation of estimates from random halves
+            (Spearman and Brown; the median of 20 splits), without an interval; absent above 500 options.
 
         Raises
         ------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import pandas
 
 BY_JUDGES, BY_COMPARISONS = "split_half_judges", "split_half_comparisons"
-_MOST_ROWS = 100_000  # above, splits take longer than the leaderboard
+_MOST_ROWS, _MOST_COORDINATES = 100_000, 500  # above, splits take longer than the leaderboard
 
 
 def reliability_table(
@@ -39,7 +39,7 @@ def reliability_table(
     elif knows_judges(data) and len(data.respondents) > 1:
         rows = posed(data, asked._replace(judges=True), lapse).density.rows
         density, judge = density.with_rows(rows._replace(judge=0 * rows.judge)), rows.judge
-    if density.n_rows <= _MOST_ROWS:
+    if density.n_rows <= _MOST_ROWS and density.size <= _MOST_COORDINATES:
         (rng,) = streams(random_seed, 1)
         spreads, mode = drawn.marginal.best
         value = split_half(density, spreads, mode.point, rng, judge)

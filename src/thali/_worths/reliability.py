@@ -5,7 +5,7 @@ import numpy as np
 from .density import Density, Spreads
 from .laplace import highest
 
-_SPLITS, _FEW_SPLITS, _MANY = 20, 4, 500  # splits, and those of so many coordinates, whose modes take long
+_SPLITS = 20
 
 
 def squared_correlations(log_worths: np.ndarray) -> np.ndarray:
@@ -36,7 +36,7 @@ def split_half(
     are found.
     """
     found = []
-    for _ in range(_SPLITS if density.size <= _MANY else _FEW_SPLITS):
+    for _ in range(_SPLITS):
         if judge is None:
             halves = density.halves(rng)
         else:
