@@ -184,14 +184,16 @@ class Marginal:
         self._found: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}  # factors of many options are large
         self._last: Mode | None = None
         centre, step = np.array([_STARTS[k] for k in self.learned]), np.full(len(self.learned), _WIDEST)
-        if {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.has_plain_spreads:
+        by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MANY_ROWS)
+        by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.has_plain_spreads
+        if by_slopes:
             centre, step = self._by_slopes(centre, step)
-        for _ in range(_MOST_FINER if self.learned else 0):
+        for _ in range(0 if by_axes and by_slopes else _MOST_FINER * len(step)):
             centre, finer = self._better(centre, step)
             if np.all(finer == step):
                 break
             step = finer
-        if len(step) > 2 or (len(step) == 2 and density.n_rows > _MANY_ROWS):
+        if by_axes:
             self._fill_axes(centre, step)
         else:
             self._fill(centre, step)
