@@ -194,7 +194,7 @@ class Marginal:
                 break
             step = finer
         if by_axes:
-            self._fill_axes(centre, step)
+            self._fill_axes(centre, step if by_slopes else self._widths(centre, step))
         else:
             self._fill(centre, step)
 
@@ -294,12 +294,15 @@ class Marginal:
         self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
         self._keep([centre + np.array(each) * step for each in kept], weights / weights.sum(), step)
 
+    def _widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Return the standard deviations of a normal marginal by its fall a step aside."""
+        down, here, up = zip(*(self._around(centre, unit) for unit in np.diag(step)), strict=True)
+        bends = 2.0 * np.array(here) - np.array(down) - np.array(up)
+        return step / np.sqrt(np.maximum(bends, 0.25))
+
     def _fill_axes(self, centre: np.ndarray, step: np.ndarray) -> None:
         """Take the points along axes of a normal marginal; steps are its standard deviations."""
         count = len(step)
-        down, here, up = zip(*(self._around(centre, unit) for unit in np.diag(step)), strict=True)
-        bends = 2.0 * np.array(here) - np.array(down) - np.array(up)
-        step = step / np.sqrt(np.maximum(bends, 0.25))
         far = math.sqrt(max(3.0, count))
         ends = [centre + sign * far * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
         weights = np.full(2 * count + 1, 0.5 / max(3.0, count))
