@@ -44,20 +44,22 @@ def groups(order: np.ndarray) -> list[list[int]]:
     n = len(order)
     alike = np.maximum(order, order.T) < CERTAIN
     np.fill_diagonal(alike, True)
-    covered = np.zeros((n, n), bool)
+    covered = [0] * n  # of each option those with which it shares a group, a bit each
+    bits = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(alike, axis=1, bitorder="little")]
     found = []
     for i in range(n):
-        for j in np.flatnonzero(alike[i, i:] & ~covered[i, i:]) + i:
-            if covered[i, j]:
+        for j in (np.flatnonzero(alike[i, i:]) + i).tolist():
+            if covered[i] >> j & 1:
                 continue
-            members, room = [i, int(j)] if j > i else [i], alike[i] & alike[j]
-            room[members] = False
-            candidates = np.flatnonzero(room)
+            members, room = sorted({i, j}), bits[i] & bits[j]
+            candidates = np.flatnonzero(alike[i] & alike[j])
             for nearest in candidates[np.abs(2 * candidates - i - j).argsort(kind="stable")].tolist():
-                if room[nearest]:  # the nearest to the two that is like all members
+                if room >> nearest & 1 and nearest not in (i, j):  # the nearest to the two that is like all members
                     members.append(nearest)
-                    room &= alike[nearest]
-            covered[np.ix_(members, members)] = True
+                    room &= bits[nearest]
+            together = sum(1 << member for member in members)
+            for member in members:
+                covered[member] |= together
             found.append(sorted(members))
     return sorted(found)
 
@@ -70,18 +72,17 @@ def numbered(found: list[list[int]], n: int) -> list[str]:
     >>> numbered([[0, 1], [1, 2]], 3)
     ['1', '1-2', '2']
     """
-    own: list[list[int]] = [[] for _ in range(n)]
-    for number, members in enumerate(found, start=1):
-        for member in members:
-            own[member].append(number)
+    number = np.repeat(np.arange(1, len(found) + 1), [len(members) for members in found])
+    member = np.concatenate(found)
+    own = np.split(number[np.argsort(member, kind="stable")], np.cumsum(np.bincount(member, minlength=n))[:-1])
     return [", ".join(_runs(numbers)) for numbers in own]
 
 
-def _runs(numbers: list[int]) -> list[str]:
+def _runs(numbers: np.ndarray) -> list[str]:
     """Numbers in words, neighbours together."""
-    begin = [k for k, number in enumerate(numbers) if k == 0 or numbers[k - 1] != number - 1]
-    ends = [*(k - 1 for k in begin[1:]), len(numbers) - 1]
-    return [str(numbers[a]) if a == b else f"{numbers[a]}-{numbers[b]}" for a, b in zip(begin, ends, strict=True)]
+    begin = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
+    ends = numbers[np.append(begin[1:], len(numbers)) - 1].tolist()
+    return [str(a) if a == b else f"{a}-{b}" for a, b in zip(numbers[begin].tolist(), ends, strict=True)]
 
 
 # The table ------------------------------------------------------------------------------------------------------------
@@ -100,7 +101,8 @@ def board_of(
     order = orders(rank)
     found = groups(order)
     worth = _shares(log_worths)
-    labels = pd.Index(np.array(data.labels, dtype=object)[place], name="option")
+    names = np.array(data.labels, dtype=object)[place]
+    labels = pd.Index(names, name="option")
     tails = tails_of(ci)
     low, high = np.quantile(rank, tails, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
@@ -126,7 +128,7 @@ def board_of(
         table=pd.DataFrame(columns, index=labels),
         note=note if seen is None else f"{note} {seen.note}",
         order=pd.DataFrame(order, labels, labels),
-        groups=tuple(tuple(labels[members]) for members in found),
+        groups=tuple(tuple(names[members].tolist()) for members in found),
         tie=nu,
         data=data,
         effects=_effects(data, drawn, ci),
