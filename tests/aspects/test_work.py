@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.watched_runs import run_of
 
 import thali as th
 from thali._aspects.samplers.work import (
@@ -18,7 +19,6 @@ from thali._aspects.samplers.work import (
 )
 from thali._aspects.state import COLUMNS, empty_state
 from thali._data.groups import GroupedData
-from thali._inference.chains import checked_run
 
 SWEEPS = 1000
 
@@ -133,8 +133,8 @@ def test_a_short_run_counts_where_there_are_many_objects():
     data = similarities(24, None)[1]
     cases = (None, None, None, True), (10, None, None, True), (10, 1, None, False), (None, None, 1.0, False)
     for draws, thin, max_time, counts in cases:
-        run = checked_run(draws, 5, 2, thin, 1, 1, False, None, max_time)
-        task = th.AdditiveClustering()._sampling(data, run).chains(1, np.random.SeedSequence(1))[0].task
+        run = run_of(th.AdditiveClustering(), data, draws, 5, 2, thin, max_time=max_time)
+        task = run.chains(1, np.random.SeedSequence(1))[0].task
         assert (task.counted is not None) == counts
 
 
@@ -184,8 +184,7 @@ def test_columns_are_those_of_the_prior(arguments, columns):
 @pytest.mark.fit
 def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     model, data = comparisons(8, np.random.default_rng(0))
-    sampling = model._sampling(data, checked_run(None, 100, 2, 1, 1, 1, False, None, None))
-    sampling = replace(sampling, bound=1_000)
+    sampling = replace(run_of(model, data, tune=100, chains=2, thin=1), bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     assert sampling.allowed(chains) == 1_000  # nothing is counted before there are draws
     for chain in chains:
@@ -239,8 +238,8 @@ def test_forecast_beside_the_columns_and_levels_of_groups(number):
 def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     _, data = comparisons(8, np.random.default_rng(0))
     model = th.EliminationByAspects(tempering=[1.0, 2.0], people=th.people.Groups())
-    run = checked_run(None, 100, 2, 1, 1, 1, False, None, None)
-    sampling = replace(model._sampling(GroupedData({"a": data, "b": data}), run), bound=1_000)
+    run = run_of(model, {"a": data, "b": data}, tune=100, chains=2, thin=1)
+    sampling = replace(run, bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     for chain in chains:
         chain.run_to(chain.total)
