@@ -117,6 +117,13 @@ def run_of(model, data, *given, **how):
     return caught("a fit by chains", 1, model, data, *given, **how)
 
 
+def without_fit(model, data, *given, **how):
+    """The model after all that `fit` does but the fit itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        replace(patch, "a fit", lambda model, job: model)
+        return model.fit(data, *given, **how)
+
+
 def forecast_of(model, data, *given, **how):
     """How long a fit is expected to take."""
     return caught("a fit", 1, model, data, *given, **how).forecast
