@@ -124,7 +124,7 @@ def test_the_best_answer_alone(run, refused, fake):
 @pytest.mark.fit  # for its time
 def test_features_of_similar_owners_are_taken_for_one(run, done, refused, fake, folder):
     result = done("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out", "--print", "all")
-    says(result.out, "Features of different")
+    says(result.out, "Features from different")
     written = pd.read_csv(folder / "out" / "membership.csv", index_col=0)
     assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(axis=None)
     assert "stability" in pd.read_csv(folder / "out" / "features.csv")
