@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
 from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 from thali.errors import DataError, Setting
 
-from .density import Density, Expanded, Predicted
+from .density import Density, Expanded, Predicted, half
 from .ties import EXACT, MOST_WITH_LAPSES, NODES, ROUGH, tied_answers
 
 if TYPE_CHECKING:
@@ -112,7 +112,11 @@ class ChoiceSetDensity(Density):
         """Return the density of other counts."""
         return self.with_rows(self.rows._replace(counts=counts))
 
-    def raised(self, power: float) -> Density:
+    def halves(self, rng: np.random.Generator) -> tuple[Density, Density]:
+        first = half(rng, self.rows.counts)
+        return self.with_answers(first), self.with_answers(self.rows.counts - first)
+
+    def raised(self, power: Any) -> Density:
         return self.with_answers(power * self.rows.counts)
 
     def without_judge(self, judge: int) -> Density:
@@ -126,7 +130,7 @@ class ChoiceSetDensity(Density):
         sharpness = np.ones((1, 1, 1))
         if self.n_judges:
             sharpness = np.exp(self.log_discriminations(points))[rows.judge, :, None]
-        return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), _LEAST)
+        return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), LEAST)
 
     def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         for at, rows in self.rows.some(points.shape[1]):
@@ -210,7 +214,7 @@ class ChoiceSetDensity(Density):
                 total[at] = 0.0
                 continue
             logs = others[members, rows.judge[:, None]]
-            weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), _LEAST))
+            weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), LEAST))
             p = _probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
             found[0, at], found[1, at], found[2, at] = logs[:, 0], (p * logs).sum(axis=1), -np.log(p.shape[1])
@@ -218,14 +222,14 @@ class ChoiceSetDensity(Density):
         return Predicted(score, expected, chance, total)
 
 
-_LEAST = -600.0  # log of a weight beside the largest one of a set
+LEAST = -600.0  # log of a weight beside the largest one of a set
 _FEW_POINTS = 8
 _TIED_TERMS = 6  # log 2 of the rows that a row with a tie takes as long as; with a lapse more for each option that ties
 
 
 def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool, tied: int = 1) -> OfAnswer:
     """Return the derivatives of answers to sets of these log weights (rows, m)."""
-    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), _LEAST)
+    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), LEAST)
     return _of_answer(rows._replace(n_tied=(tied,)), logs, bends)
 
 
