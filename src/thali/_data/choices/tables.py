@@ -17,10 +17,10 @@ from .rankings import (
     ABSENT,
     SHAPES,
     WORSE,
+    count_empty,
     occasions_of_rankings,
     rankings_of_frame,
     rankings_of_list,
-    says_nothing,
     the_ranking_columns,
     words_of,
 )
@@ -176,7 +176,7 @@ def of_rankings(
         return cls._made_of(*fields_of_occasions(occasions)), ""
     columns = the_ranking_columns(rankings, layout, given, unranked)
     found = rankings_of_frame(rankings, columns, labels, weights, unranked)
-    note_omission(sum(says_nothing(found, k, unranked) for k in range(len(found.orders))), what="ranking")
+    note_omission(count_empty(found, unranked), what="ranking")
     data = cls._made_of(*fields_of_occasions(occasions_of_rankings(found, unranked)))
     return data, words_of(found, columns, unranked)
 
