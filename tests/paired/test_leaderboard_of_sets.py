@@ -312,6 +312,8 @@ def test_boards_of_ties():
 def test_maximum_likelihood_needs_a_way_down_to_those_that_tie():
     with refused(DataError, "c"):
         th.leaderboard(th.Choices.from_rankings(["a = b > c", "b > a > c"]), method="maximum-likelihood", **QUIET)
+    both = th.Choices.from_rankings(["a = b > c", "c > a = b", "a > b = c"])  # b comes before another as part of a tie
+    assert th.leaderboard(both, method="maximum-likelihood", **QUIET).table.index[0] == "a"
 
 
 def test_judges_of_ties():
