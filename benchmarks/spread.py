@@ -80,11 +80,8 @@ def main(small: bool = False, sets: int = 20) -> None:
         each_set = [losses(np.random.default_rng(seed), sd) for seed in range(max(1, sets // 4))]
         mean = {spread: np.mean([each[spread] for each in each_set]) for spread in each_set[0]}
         best = min(FIXED, key=mean.__getitem__)
-        learned, at_13 = mean.pop(None), mean[1.3]
-        print(
-            f"held out, sd {sd:g}: learned {learned:.3f}, best ({best:g}) {mean[best]:.3f}, 1.3: {at_13:.3f}",
-            flush=True,
-        )
+        others = f"best ({best:g}) {mean[best]:.3f}, 1.3: {mean[1.3]:.3f}"
+        print(f"held out, sd {sd:g}: learned {mean[None]:.3f}, {others}", flush=True)
 
 
 if __name__ == "__main__":
