@@ -159,6 +159,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         title=f"Probability that the top {these} are separated after more votes",
         table=table,
         shown=table.loc[sorted(shown)],
+        picture=Picture("more_votes", "Probability that the leaders are separated after more votes.", table),
         notes=(note,),
         good=False,
         headline=f"The top {these} are not separated yet.",
