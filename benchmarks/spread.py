@@ -56,10 +56,10 @@ def covered(rng: np.random.Generator, n: int, each: int, sd: float) -> tuple[flo
 def losses(rng: np.random.Generator, sd: float) -> dict[float | None, float]:
     """The expected log loss of a vote on neighbours, by spread; None: learned."""
     worths = np.sort(rng.normal(0.0, sd, 120))
-    first = rng.integers(0, 120 - NEAR, VOTES)
-    data = votes(rng, worths, first, first + rng.integers(1, NEAR + 1, VOTES))
-    i = np.repeat(np.arange(120 - NEAR), NEAR)
-    j = i + np.tile(np.arange(1, NEAR + 1), 120 - NEAR)
+    i, j = np.triu_indices(120, 1)
+    i, j = i[j - i <= NEAR], j[j - i <= NEAR]
+    some = rng.integers(0, len(i), VOTES)
+    data = votes(rng, worths, i[some], j[some])
     truth, found = expit(worths[i] - worths[j]), {}
     for spread in (None, *FIXED):
         draws = estimates(data, spread).log_worths[::4]
