@@ -110,7 +110,7 @@ def test_chains_that_stand_still_in_different_places_are_caught():
     bare = [chain(3, draws=500, seed=seed, mean_features=0.0) for seed in range(2)]
     bare = [dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)]
     sentence = convergence(tree_of(bare, comparisons(3)))[1]
-    assert "plots.trace" in sentence and "tempering" not in sentence  # nothing is learned that could be tempered
+    assert "plot('trace')" in sentence and "tempering" not in sentence  # nothing is learned that could be tempered
 
 
 def test_one_shifted_chain_is_caught_and_named():
