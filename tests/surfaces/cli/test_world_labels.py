@@ -31,7 +31,7 @@ def test_columns_align_by_width_and_a_cell_is_one_line(tmp_path, done):
     votes = [(a, b) for a in labels for b in labels if a != b]
     th.leaderboard(pd.DataFrame(votes, columns=["chosen", "rejected"]), progressbar=False).save(tmp_path / "board.nc")
     lines = done("show", tmp_path / "board.nc", "leaderboard").out.splitlines()
-    rows = [line for line in lines if line.startswith(("option  ", "茶  ", "tea time  ", "e\u0301  "))]
+    rows = [line for line in lines if line.startswith(("option  ", "茶  ", "tea time  ", "\u00e9  "))]
     places = {display_width(line[: re.search(r"rank|\d", line).end()]) for line in rows}
     assert len(rows) == 4 and len(places) == 1, rows
 
