@@ -14,6 +14,7 @@ HOMES = {
 
 # The `ModelSpec` of each model, in the order in which they are listed.
 MODELS = (
+    "thali._worths.spec:BRADLEY_TERRY_LUCE",
     "thali._aspects.spec:ELIMINATION",
     "thali._aspects.spec:ADDITIVE",
     "thali._aspects.spec:OPEN",

@@ -39,6 +39,13 @@ class Tiny(Smallest):
 _OF_GROUPS = ("group_weights", "n_features", "trace")
 
 _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is special behind a comma
+    "bradley-terry-luce": {},
+    "bradley-terry-luce, mcmc": {},
+    "bradley-terry-luce, maximum likelihood": {
+        "bad_run": {},
+        "has_chains": False,
+        "pictures": ("ranks", "choice_probabilities"),
+    },
     "elimination-by-aspects": {},
     "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},
@@ -119,6 +126,9 @@ def fitted(name: str) -> Any:
 
 
 ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keeps what it found
+    "bradley-terry-luce",
+    "bradley-terry-luce, mcmc",
+    "bradley-terry-luce, maximum likelihood",
     "elimination-by-aspects",
     "elimination-by-aspects, groups",
     "elimination-by-aspects, kinds",
