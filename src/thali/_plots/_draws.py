@@ -25,3 +25,8 @@ def is_table(what: Any) -> bool:
     import pandas as pd
 
     return isinstance(what, pd.DataFrame)
+
+
+def has_worths(model: Any) -> bool:
+    """Whether a model has one worth per option, and so its own ranks, checks and predictions, with draws or without."""
+    return hasattr(model, "worths")

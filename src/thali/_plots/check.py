@@ -9,7 +9,7 @@ from thali._model.predictive_check import ROWS, SIMILARITY, checked_in, options_
 from thali._posterior.interval import INTERVAL, level_name
 from thali.errors import ArgumentError
 
-from ._draws import is_table, posterior_of
+from ._draws import has_worths, is_table, posterior_of
 from ._fonts import picture
 from ._style import COLOURS, label_width, new_axes, short, short_set
 
@@ -63,7 +63,9 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
     everything = model
-    if not is_table(model):
+    if has_worths(model):
+        everything = model.check(random_seed, INTERVAL)
+    elif not is_table(model):
         posterior = posterior_of(model)
         if not posterior.has_classes:
             of_known_data(posterior, "plots.check")

@@ -9,7 +9,7 @@ from thali._aspects.answers.registry import answers_of
 from thali._aspects.maximum_likelihood.answers import estimates_of, is_by_maximum_likelihood
 from thali._aspects.maximum_likelihood.tables import estimated_predictions
 
-from ._draws import is_table, posterior_of
+from ._draws import has_worths, is_table, posterior_of
 from ._fonts import picture
 from ._style import COLOURS, label_width, level_of, new_axes, short, short_set
 
@@ -100,6 +100,8 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
 
 def _table_of(model: Any) -> "pandas.DataFrame":
     """What is drawn of a model."""
+    if has_worths(model):
+        return model.predictions()
     if is_by_maximum_likelihood(model):
         return estimated_predictions(estimates_of(model, "choice_probabilities"))
     return answers_of(of_choices(posterior_of(model), "plots.choice_probabilities")).predictions()

@@ -8,7 +8,7 @@ from thali._aspects.answers.kind import of_choices
 from thali._aspects.answers.options import ranks_table
 from thali._posterior.interval import interval_name
 
-from ._draws import is_table, posterior_of
+from ._draws import has_worths, is_table, posterior_of
 from ._fonts import picture
 from ._style import SHADES, interval_of, label_width, new_axes, short, whole_ticks
 
@@ -47,7 +47,9 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     'rank (mean and 89 % interval)'
     """
     table = model
-    if not is_table(model):
+    if has_worths(model):
+        table = model.ranks(every_rank=True)
+    elif not is_table(model):
         table = ranks_table(of_choices(posterior_of(model), "plots.ranks"), every_rank=True)
     labels = short(table.index.tolist())
     n = len(labels)

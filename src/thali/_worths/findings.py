@@ -93,7 +93,7 @@ def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding |
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
-    return predictions_finding(model._draws.predictions(model._data_of_fit(), settings.ci))
+    return predictions_finding(model.predictions(settings.ci))
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

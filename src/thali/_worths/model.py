@@ -589,6 +589,29 @@ class BradleyTerryLuce(RunByChains):
         """
         return self._draws.check(self._data_of_fit(), random_seed, ci)
 
+    def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """The observed proportions beside the predicted probabilities.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a compared pair (a, b) or a member of a set (alternative, offered): n, observed, predicted
+            (posterior mean), low and high. Of more than 2,000 rows those with the most answers.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
+        """
+        return self._draws.predictions(self._data_of_fit(), ci)
+
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
     ) -> "pandas.DataFrame":
