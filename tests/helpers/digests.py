@@ -117,7 +117,20 @@ def _of_groups(data, ask, **more):
 
 
 # What runs the code of a row of `SMALLEST` with other numbers, other data or another likelihood.
+_BTL = smallest.BTL
 MORE = {
+    **{
+        f"{_BTL}, {method}, {name}": Smallest(partial(th.BradleyTerryLuce, method=method, **more), data, run, ask)
+        for method, run in (("laplace", smallest.DRAWS), ("mcmc", smallest.CHAINS), ("maximum-likelihood", {}))
+        for name, more, data, ask in (
+            ("ties", {}, smallest.tied_pairs, smallest.first_pair),
+            ("covariates", {}, smallest.described_pairs, smallest.first_pair),
+            ("people", {"people": "adjusted"}, smallest.answered_pairs, smallest.first_pair),
+            ("choices", {}, smallest.sets, smallest.first_set),
+            ("rankings", {}, smallest.rankings, smallest.first_set),
+            ("best and worst", {"best_worst": "reversed"}, smallest.best_and_worst, smallest.first_set),
+        )
+    },
     **{f"{_EBA}, pairs of groups, {each}": row for each, row in _of_groups(smallest.groups, _of_women).items()},
     **{
         f"{_EBA}, tied groups, unique, {each}": row

@@ -47,6 +47,7 @@ ENGLISH = {
     "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo given s, with moves of scale.",
     "methods.maximum": "Worths were estimated by maximum likelihood; standard errors {errors}.",
     "methods.people": "are clustered by respondent {source}",
+    "estimates": "Estimates with their standard errors",
     "likelihood": "Log-likelihood {log_likelihood}, including constants; AIC {aic}, BIC {bic}.",
 }
 _NAMED = 3
@@ -112,12 +113,13 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     return Finding(notes=(*notes, phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}")))
 
 
-@finding("fit", "Goodness of fit", STATISTICS and ON_SCREEN)
-def fit(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
-    """The likelihood and what is derived from it."""
-    figures = {name: f"{model.summary().attrs[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
+@finding("summary", "Parameter estimates", chapter=STATISTICS)
+def estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The estimates with their standard errors, the likelihood and what is derived from it."""
+    table = model.summary(settings.ci)
+    figures = {name: f"{table.attrs[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
     notes = phrase(ENGLISH, "likelihood", **figures), phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}")
-    return Finding(notes=notes)
+    return Finding(title=ENGLISH["estimates"], table=table, notes=notes)
 
 
 @finding("independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS)
@@ -168,4 +170,4 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 _FIRST = asked(lambda model: ENGLISH["asked"]), ranks, option_scores, worths, covariates, choice_probabilities
 MAKERS = (*_FIRST, parameters, check, summary, data, methods(modelled), independence, convergence)
-ESTIMATES = (*_FIRST, fit, check, summary, data, methods(estimated), independence, convergence)
+ESTIMATES = (*_FIRST, estimates, check, data, methods(estimated), independence, convergence)

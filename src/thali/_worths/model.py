@@ -165,14 +165,16 @@ class BradleyTerryLuce(RunByChains):
         ----------
         data : PairedComparisons or Choices
         draws : int, optional
-            Draws kept in each chain. None: 1,000, and more until every row of `summary` has an R-hat of at most 1.01
-            and an effective sample size of at least 400.
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
+            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
+            64,000 or 2 GB.
         tune : int
-            With "mcmc": draws of each chain that are discarded first.
+            States of each chain that are discarded first, while step sizes adapt. With ``method="laplace"`` there are
+            none.
         chains : int
-            Independent chains; with "laplace" independent runs.
+            Independent chains.
         thin : int, optional
-            With "mcmc": sweeps for each draw; None: 1.
+            Sweeps of the sampler for each state. None means 1; only of ``method="mcmc"``.
         cores : int, optional
             Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
         random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
@@ -180,9 +182,11 @@ class BradleyTerryLuce(RunByChains):
         progressbar : bool
             Whether to show how far the run is.
         job : str or path, optional
-            A folder that keeps the draws while they are made, from which the same fit goes on.
+            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
+            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
         max_time : float, optional
-            Seconds after which the run stops and keeps what was drawn.
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
+            again with less of it, and a warning says so.
 
         Returns
         -------
