@@ -61,7 +61,7 @@ ELIMINATION = ModelSpec(
     pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
     options=(
         METHOD.but(
-            help=" (maximum-likelihood: known aspects only, and only unique aspects for choices of more than two options)"
+            help=" (maximum-likelihood: known aspects only; only unique aspects for choices of more than two options)"
         ),
         Option(
             "aspects",

@@ -26,7 +26,6 @@ from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, 
 
 from .answers import WorthDraws, worths_table
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
-from .of_data import check_covariates
 from .posterior import WorthProblem
 
 if TYPE_CHECKING:
@@ -274,9 +273,7 @@ class BradleyTerryLuce(RunByChains):
         data = data_of_thali(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(f"BradleyTerryLuce requires PairedComparisons or Choices; got {type(data).__name__}.")
-        data = with_covariates(counted(data, self.ties, ("davidson", *CONVERSIONS)), self.covariates)
-        check_covariates(data)
-        return data
+        return with_covariates(counted(data, self.ties, ("davidson", *CONVERSIONS)), self.covariates)
 
     def _check_people(self) -> None:
         """Refuse values of `people` that other models know."""

@@ -9,7 +9,7 @@ from thali._data.choices.choices import places_of_rows
 from thali._data.connectivity import check_finite
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST, RANKING, REVERSED
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, DataError, Setting
 
 from .density import ComparisonRows, Density
 from .sets import ChoiceSetDensity, answers_of
@@ -98,20 +98,3 @@ def beaten(data: Any) -> tuple[np.ndarray, np.ndarray]:
     beats = data.wins + data.tied > 0, data.losses + data.tied > 0
     winner = np.append(data.first[beats[0]], data.second[beats[1]])
     return winner, np.append(data.second[beats[0]], data.first[beats[1]])
-
-
-def check_covariates(data: Any) -> None:
-    """Refuse covariates that are the same in all comparisons, or for all options."""
-    covariates = data.covariates
-    if covariates is None:
-        return
-    for place, name in enumerate(covariates.names):
-        own = covariates.options[:, place] if covariates.is_of_options[place] else covariates.values[:, place]
-        if np.ptp(own) == 0.0:
-            what = "options" if covariates.is_of_options[place] else "comparisons"
-            raise ArgumentError(
-                f"The covariate {name!r} has the same value ({own[0]:g}) for all {what}, so its effect cannot be"
-                " estimated; remove it from ",
-                Argument("covariates"),
-                ".",
-            )

@@ -97,8 +97,9 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`, optional
         How respondents differ, where the data contain who answered. "independent": as many answers as of different
         respondents. "adjusted": intervals are for new samples of respondents; the likelihood is raised to the power
-        1 / max(1, design effect), which also lowers the number of aspects. `Individuals`: each respondent has individual weights about common
-        ones; the summary is of the population, and `individuals`, `segments` and `reach` describe respondents.
+        1 / max(1, design effect), which also lowers the number of aspects. `Individuals`: each respondent has
+        individual weights about common ones; the summary is of the population, and `individuals`, `segments` and
+        `reach` describe respondents.
         `LatentClasses`: each respondent is in one of several classes, which share aspects and coefficients of
         covariates and differ in weights and in the parameter of ties. `Groups`: `fit` takes a mapping from each group
         to its `PairedComparisons` or `Choices`; groups share aspects. The last three need method "mcmc". None:
