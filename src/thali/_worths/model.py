@@ -268,7 +268,7 @@ class BradleyTerryLuce(RunByChains):
             raise DataError(
                 "BradleyTerryLuce estimates one worth per option for all respondents, but the data are divided into"
                 " groups; fit the data of one group, or ",
-                InPython("fit EliminationByAspects('unique', people=...).", Setting("model", "EBA"), "."),
+                InPython("fit EliminationByAspects('unique', people=...).", "add --model EBA --aspects unique."),
             )
         data = data_of_thali(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
