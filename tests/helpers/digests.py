@@ -88,16 +88,6 @@ def answered_triplets():
     return (th.Triplets.from_frame(frame.assign(person=[f"p{k % 4}" for k in range(5)])),)
 
 
-def _eight_people():
-    """Comparisons of three options by eight people, who do not always agree."""
-    first, second, rows = [0, 0, 1], [1, 2, 2], []
-    for person in range(8):
-        for pair in range(3):
-            chosen = first[pair] if (person + pair) % 3 else second[pair]
-            rows.append((f"p{person}", *("abc"[k] for k in (first[pair], second[pair], chosen))))
-    return (th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "left", "right", "choice"])),)
-
-
 def _of_women(model):
     return smallest.first_pair(model.of_group("women"))
 
@@ -175,8 +165,6 @@ MORE = {
     **{
         f"{_EBA}, people, {name}": Smallest(partial(_UNIQUE, **more), data, run, smallest.first_pair)
         for name, more, data, run in (
-            ("scores", {"method": "laplace"}, _eight_people, smallest.DRAWS),
-            ("power", {"method": "laplace"}, smallest.answered_pairs, smallest.DRAWS),
             ("power, mcmc", {"people": "adjusted"}, smallest.answered_pairs, smallest.CHAINS),
         )
     },
@@ -201,7 +189,6 @@ MORE = {
     **{
         f"{_EBA}, {method}, {name}": Smallest(partial(_UNIQUE, method=method), data, run, ask)
         for method, run, name, data, ask in (
-            ("laplace", smallest.DRAWS, "ties", smallest.tied_pairs, smallest.first_pair),
             ("maximum-likelihood", {"random_seed": 1}, "ties", smallest.tied_pairs, smallest.first_pair),
             ("maximum-likelihood", {"random_seed": 1}, "covariates", smallest.described_pairs, smallest.first_pair),
         )

@@ -54,7 +54,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
-    "elimination-by-aspects, laplace": {},
     "elimination-by-aspects, maximum likelihood": {
         "bad_run": {},
         "has_chains": False,
@@ -80,9 +79,9 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 RARE_ENDS = "described groups", "best-worst groups", "triplet groups"
 RARE_ENDS += "choice kinds", "columns of judges"
 _PEOPLE = Smallest(
-    partial(th.EliminationByAspects, aspects="unique", method="laplace"),
+    th.BradleyTerryLuce,
     SMALLEST["elimination-by-aspects, kinds"].data,
-    SMALLEST["elimination-by-aspects, laplace"].run,
+    SMALLEST["bradley-terry-luce"].run,
     SMALLEST["elimination-by-aspects"].ask,
 )
 
@@ -95,7 +94,7 @@ def _aged_judges():
 
 
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
-TINY["elimination-by-aspects, people"] = Tiny(**vars(_PEOPLE))
+TINY["bradley-terry-luce, people"] = Tiny(**vars(_PEOPLE))
 TINY["elimination-by-aspects, random people"] = Tiny(
     partial(th.EliminationByAspects, people=th.people.Individuals()),
     SMALLEST["elimination-by-aspects, kinds"].data,
@@ -132,7 +131,6 @@ ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keep
     "elimination-by-aspects",
     "elimination-by-aspects, groups",
     "elimination-by-aspects, kinds",
-    "elimination-by-aspects, laplace",
     "elimination-by-aspects, maximum likelihood",
     "additive-clustering, triplets",
     "product-classes",

@@ -15,10 +15,7 @@ MIN_TASKS = 4  # of the median respondent, from which on respondents have indivi
 MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
 MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
 MAX_RANKED = 6  # members of a set whose best and worst are those of a ranking
-WORTHS = "BTL"
-WITHOUT = {
-    WORTHS: ("aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar")
-}  # options of shared aspects
+WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
 OF_RESPONDENTS = ("people", "group", "method")  # options of which each excludes individual worths
 
 
@@ -67,8 +64,7 @@ class Offer(NamedTuple):
 
     def has(self, words: Iterable[str]) -> bool:
         """Return whether the model has all of these options of the command line."""
-        known = {option.word for option in self.spec.options}
-        return known.difference(WITHOUT.get(self.name, ())).issuperset(words)
+        return {option.word for option in self.spec.options}.issuperset(words)
 
 
 # By kind of data with several models, the most frequent question first; of several usual models the first counts.
@@ -78,9 +74,9 @@ OFFERS = (
     Offer(EXPERIMENTS, "latent-class-logit"),
     Offer(EXPERIMENTS, "product-classes"),
     Offer(CHOICES, WORTHS, _is_ranked),
-    Offer(CHOICES, "elimination-by-aspects", _always, _has_small_sets),
+    Offer(CHOICES, ASPECTS, _always, _has_small_sets),
     Offer(PAIRS, WORTHS, _has_many_options),
-    Offer(PAIRS, "elimination-by-aspects", _always),
+    Offer(PAIRS, ASPECTS, _always),
     Offer(CLASSES, "plackett-luce", _always),
     Offer(CLASSES, "sparse-logit"),
 )
@@ -121,13 +117,16 @@ def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
     offers = offers_of(data.kind)
     # the first of those that fit equally well
     offer = max(offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data)))
-    others = [each.name for each in offers if each.is_possible(data) and each is not offer]
     settings = {}
     if (offer.kind, offer.name) == (CHOICES, WORTHS) and data.worst is not None:
         if data.sizes.max() > MAX_RANKED and "best-worst" not in words:
             settings["best-worst"] = "reversed"
-        if 1 < len(data.respondents) <= data.n_answers / 2 and words.isdisjoint(OF_RESPONDENTS):
-            settings["people"] = "individuals"
+        of_individuals = next(each for each in offers if each.name == ASPECTS)
+        has_many = 1 < len(data.respondents) <= data.n_answers / 2
+        if has_many and words.isdisjoint(OF_RESPONDENTS) and of_individuals.has(words):
+            offer = of_individuals
+            settings |= {"aspects": "unique", "people": "individuals"}
+    others = [each.name for each in offers if each.is_possible(data) and each is not offer]
     return DefaultModel(offer, settings, others)
 
 
@@ -149,7 +148,7 @@ def fit(data: Any, **settings: Any) -> Any:
 
     Returns
     -------
-    EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering or PlackettLuceRegression
+    BradleyTerryLuce, EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering or PlackettLuceRegression
         The fitted model.
 
     Raises

@@ -320,9 +320,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     f"{EBA}, choice kinds": Smallest(
         partial(th.EliminationByAspects, people=_TWO_CLASSES), answered_sets, CHAINS, first_set
     ),
-    f"{EBA}, laplace": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", method="laplace"), pairs, DRAWS, first_pair
-    ),
     f"{EBA}, maximum likelihood": Smallest(
         partial(th.EliminationByAspects, aspects="unique", method="maximum-likelihood"),
         pairs,

@@ -299,6 +299,9 @@ class BradleyTerryLuce(RunByChains):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         yield from self._engine.outcome(self, job)
 
+    def _options_of_fit(self) -> list[str]:
+        return list(self._data_of_fit().labels)
+
     # What was found --------------------------------------------------------------------------------------------------
 
     @property

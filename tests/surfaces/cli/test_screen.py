@@ -241,7 +241,7 @@ def test_the_first_row_of_a_screen_is_its_headline():
     found = fitted("multinomial-logit").findings()["level_effects"]
     first = found.brief.table.iloc[0]
     assert first["effect"] == max(found.table["effect"].max(), 1.0 - found.table["effect"].min())
-    ranks = fitted("elimination-by-aspects, laplace").findings()["ranks"]
+    ranks = fitted("bradley-terry-luce").findings()["ranks"]
     assert ranks.brief.parts[0][0] == ranks.table["rank"].idxmin()
     table = compare()
     best = table.drop(index=["BASE", "EMP"])["nll"]
