@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPED, OF_GROUPS, PAIRS
-from thali._people.populations import parse_people
+from thali._people.populations import ADJUSTED, INDEPENDENT, parse_people
 from thali.errors import DataError
 
 from .registry import SPECS, spec_named
@@ -16,7 +16,8 @@ MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
 MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
 MAX_RANKED = 6  # members of a set whose best and worst are those of a ranking
 WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
-OF_RESPONDENTS = ("people", "group", "method")  # options of which each excludes individual worths
+OF_RESPONDENTS = ("people", "group", "method", "spread")  # options of which each excludes individual worths
+OF_ASPECTS = "aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar"  # of shared aspects
 
 
 def _always(data: Any) -> bool:
@@ -109,25 +110,36 @@ def offers_of(kind: str) -> list[Offer]:
     return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
 
 
-def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
-    """Return the model of these data that has these options of the command line, the usual one if that does."""
+def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> DefaultModel:
+    """Return the model of these data that has these options of the command line, the usual one if that does.
+
+    Worths that differ between respondents or groups are those of unique aspects.
+    """
     words = {*words}
     if data.kind == GROUPED[CHOICES]:
         data = data.pooled()
     offers = offers_of(data.kind)
     # the first of those that fit equally well
     offer = max(offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data)))
+    usual = max(offers, key=lambda each: each.is_usual(data))
     settings = {}
-    if (offer.kind, offer.name) == (CHOICES, WORTHS) and data.worst is not None:
-        if data.sizes.max() > MAX_RANKED and "best-worst" not in words:
+    if usual.name == WORTHS:
+        of_aspects = next(each for each in offers if each.name == ASPECTS)
+        if data.worst is not None and data.sizes.max() > MAX_RANKED and "best-worst" not in words:
             settings["best-worst"] = "reversed"
-        of_individuals = next(each for each in offers if each.name == ASPECTS)
-        has_many = 1 < len(data.respondents) <= data.n_answers / 2
-        if has_many and words.isdisjoint(OF_RESPONDENTS) and of_individuals.has(words):
-            offer = of_individuals
-            settings |= {"aspects": "unique", "people": "individuals"}
+        if _has_individual_scores(data) and words.isdisjoint(OF_RESPONDENTS) and of_aspects.has(words):
+            settings["people"] = "individuals"
+        if "people" in settings or people not in (None, INDEPENDENT, ADJUSTED):
+            offer = of_aspects
+        if offer is of_aspects and words.isdisjoint(OF_ASPECTS):
+            settings["aspects"] = "unique"
     others = [each.name for each in offers if each.is_possible(data) and each is not offer]
     return DefaultModel(offer, settings, others)
+
+
+def _has_individual_scores(data: Any) -> bool:
+    """Return whether the respondents of MaxDiff have individual worths."""
+    return data.worst is not None and 1 < len(data.respondents) <= data.n_answers / 2
 
 
 def fit(data: Any, **settings: Any) -> Any:
@@ -148,7 +160,8 @@ def fit(data: Any, **settings: Any) -> Any:
 
     Returns
     -------
-    BradleyTerryLuce, EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering or PlackettLuceRegression
+    BradleyTerryLuce, EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering or
+    PlackettLuceRegression
         The fitted model.
 
     Raises

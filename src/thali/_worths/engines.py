@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from thali._posterior.convergence import ConvergenceCheck
 
-_DRAWS, _SEED = 2_000, 0  # of the sampling distribution of maximum-likelihood estimates
+_DRAWS, _SEED = 1_000, 0  # of the sampling distribution of estimates, each with its opposite
 _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 
 
@@ -174,7 +174,7 @@ class MaximumEngine(Engine):
         normal = (vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal((len(values), _DRAWS))
         if math.isfinite(found.df):
             normal *= np.sqrt(found.df / rng.chisquare(found.df, _DRAWS))
-        return self._draws(found, found.point[:, None] + normal)
+        return self._draws(found, found.point[:, None] + np.hstack([normal, -normal]))
 
     def means_of(self, model: Any) -> WorthDraws:
         """Return what predictions are made of: the estimate."""
