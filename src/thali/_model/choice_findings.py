@@ -95,7 +95,7 @@ def rank_finding(table: "pandas.DataFrame", title: str, ci: float) -> Finding:
         title=title,
         table=table,
         shown=table[["rank", "rank_low", "rank_high", "p_1"]],
-        picture=Picture("ranks", caption, (table,)) if len(table) <= MAX_RANKED else None,
+        picture=Picture("ranks", caption, table) if len(table) <= MAX_RANKED else None,
         brief=Brief("Preferred", text, ranks_in_line(table), order=0),
     )
 
@@ -125,7 +125,7 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
 
 def predictions_finding(table: "pandas.DataFrame") -> Finding:
     """Observed proportions beside predicted probabilities, of a table of them."""
-    picture = Picture("choice_probabilities", SENTENCES["choice_probabilities.caption"], (table,))
+    picture = Picture("choice_probabilities", SENTENCES["choice_probabilities.caption"], table)
     return Finding(title=SENTENCES["choice_probabilities.title"], table=table, picture=picture)
 
 
@@ -164,7 +164,7 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     how = "option_scores" if none is None else "option_scores.none"
     sentence = phrase(SENTENCES, how, named="; ".join(named), average=average)
     size = number(table.attrs["set_size"] - 1.0)
-    picture = Picture("scores", SENTENCES["option_scores.caption"], (table,), file=key)
+    picture = Picture("scores", SENTENCES["option_scores.caption"], table, file=key)
     fits = len(names) <= MAX_GROUPS and len(table) <= MAX_GROUPS * MAX_RANKED
     notes = (
         phrase(SENTENCES, "option_scores.by" if none is None else "option_scores.none.by", others=size, none=none),
@@ -187,7 +187,7 @@ def check(model: Any, settings: AnswerSettings) -> Finding:
         return Finding(Message(*error.args), brief=Brief("Fit"))
     sentence = check_sentence(table)
     # else every interval is as wide as the picture
-    drawn = None if math.isnan(table.attrs["p_value"]) else Picture("check", SENTENCES["check.caption"], (table,))
+    drawn = None if math.isnan(table.attrs["p_value"]) else Picture("check", SENTENCES["check.caption"], table)
     return check_of(table, sentence, describes(table), SENTENCES["check.title"], drawn)
 
 

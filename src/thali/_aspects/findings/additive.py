@@ -145,7 +145,7 @@ def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 @finding("membership", "Objects of nearly identical features", FILE)
 def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
-    return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
+    return Finding(picture=Picture("membership", ENGLISH["features.membership"], model.membership()))
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
@@ -207,7 +207,7 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return Finding(
         title=ENGLISH[f"additive.of.{found.kind}"],
         table=found.similarity.rename_axis("object"),
-        picture=Picture("similarity", caption, (fitted_similarities(model, "The similarity", settings.ci),)),
+        picture=Picture("similarity", caption, fitted_similarities(model, "The similarity", settings.ci)),
     )
 
 
@@ -215,7 +215,7 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 def check_of_similarities(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed, settings.ci)
-    drawn = Picture("check", ENGLISH["additive.check"], (table,))
+    drawn = Picture("check", ENGLISH["additive.check"], table)
     return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
 
 
@@ -317,7 +317,7 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
         title=ENGLISH["additive.point.title"],
         table=by_member(table, labels_of(model)),
         shown=to_read(table, model, "feature"),
-        picture=Picture("features", ENGLISH["additive.point.title"], (found,)) if len(table) else None,
+        picture=Picture("features", ENGLISH["additive.point.title"], found) if len(table) else None,
         brief=Brief("Features", table=to_read(table, model, "feature")),
     )
 

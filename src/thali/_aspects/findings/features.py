@@ -66,7 +66,7 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
         table=by_member(features, labels),
         shown=to_read(features, model, word),
-        picture=Picture("features", str(caption), (features,)),
+        picture=Picture("features", str(caption), features),
         notes=notes,
         leads=None if found else False,
         brief=_brief(features, model, word, is_given),
@@ -209,8 +209,9 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str, ci: floa
     index = pd.Index(values, name="n_features")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, tails_of(ci)).tolist(), "interval": ci}
+    table.attrs["word"] = word
     title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
-    picture = Picture("n_features", caption, (model,), {"ci": ci})
+    picture = Picture("n_features", caption, table)
     return Finding(sentence, title=title, table=table, picture=picture, leads=False, brief=brief)
 
 
@@ -231,4 +232,4 @@ def membership_finding(model: Any, similar: float) -> Finding:
     """Who has the features that were matched from that Jaccard index on."""
     title = ENGLISH["features.membership"]
     table = model.membership(similar=similar)
-    return Finding(title=title, table=table, picture=Picture("membership", title, (table,)))
+    return Finding(title=title, table=table, picture=Picture("membership", title, table))

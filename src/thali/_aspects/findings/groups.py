@@ -105,7 +105,7 @@ def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
         none = phrase(ENGLISH, "groups.none", word=word)
         return Finding(none, table=written, is_printed=False, brief=Brief(f"{word.capitalize()}s"))
     sentence, weights = differences(shared, word), weight_columns(shared)
-    picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
+    picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)
     shown = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
     shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
     number = len(model.groups_)

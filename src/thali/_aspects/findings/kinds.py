@@ -85,7 +85,7 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
         table=written,
         shown=shown,
         brief=Brief("Aspects", table=shown[[*weights, "probability", "members"]]),
-        picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], table) if 1 < several <= MAX_GROUPS else None,
     )
 
 

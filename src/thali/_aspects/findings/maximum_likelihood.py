@@ -46,7 +46,7 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         table=table,
         shown=known_columns,
         brief=Brief("Weights", table=known_columns.iloc[descending(table["weight"].to_numpy())]),
-        picture=Picture("preference_tree", ENGLISH["ml.tree"], (branches,)) if is_tree else None,
+        picture=Picture("preference_tree", ENGLISH["ml.tree"], branches) if is_tree else None,
         notes=tuple(notes),
     )
 
@@ -63,7 +63,7 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
         sentence,
         title=ENGLISH["ml.utility"],
         table=table,
-        picture=Picture("utility_scale", caption, (table,)),
+        picture=Picture("utility_scale", caption, table),
         brief=Brief("Preferred", parts=tuple((str(name), number(value)) for name, value in scale.items()), order=0),
     )
 

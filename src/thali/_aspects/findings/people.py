@@ -104,7 +104,7 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
         phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
         title=ENGLISH["individuals.title"],
         table=table,
-        picture=Picture("individuals", ENGLISH["individuals.caption"], (table, population)),
+        picture=Picture("individuals", ENGLISH["individuals.caption"], table, {"population": population}),
     )
 
 
@@ -129,7 +129,7 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
         phrase(ENGLISH, "reach", best=probability(best["best"]), **facts),
         title=str(phrase(ENGLISH, "reach.title", size=REACH_SIZE)),
         table=written.set_index("members"),
-        picture=Picture("reach", ENGLISH["reach.caption"], (table,)),
+        picture=Picture("reach", ENGLISH["reach.caption"], table),
         notes=notes,
         brief=Brief("Reach"),
     )
