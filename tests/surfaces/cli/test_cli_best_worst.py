@@ -23,7 +23,7 @@ def test_worths_by_maximum_likelihood(done, rule):
         "fit",
         "maxdiff.csv",
         "--model",
-        "BTL",
+        "EBA",
         "--method",
         "maximum-likelihood",
         *words,

@@ -17,7 +17,7 @@ from thali.errors import PYTHON
 FILES = {
     "tea.csv": "chosen,rejected\n" + "tea,milk\n" * 9 + "milk,tea\n" * 3 + "tea,rum\n" * 8 + "rum,milk\n" * 4,
 }
-WORTHS = ("fit", "tea.csv", "--model", "BTL", "--method", "laplace", "--draws", 500, "--chains", 2, "--seed", 1)
+WORTHS = ("fit", "tea.csv", "--model", "BTL", "--spread", 2, "--draws", 500, "--chains", 2, "--seed", 1)
 MORE = ("--report FILE (a page)", "--out DIR (tables, pictures)", "--print all")
 LINES = 24
 READ = "study.csv: one comparison a row, " + "with a column that was not read, " * 20
@@ -300,7 +300,7 @@ def test_show_prints_any_finding_whole(done, run):
 
 @pytest.mark.fit
 def test_comparisons_leaderboards_tests_and_designs_are_one_screen(done):
-    words = ("--models", "BTL", "--method", "maximum-likelihood")
+    words = ("--models", "BTL", "--draws", "200", "--chains", "2", "--seed", "1")
     for command in (
         ("compare", "tea.csv", *words, "--out", "found"),
         ("show", "found"),
