@@ -376,7 +376,7 @@ TYPED_ALONE = [  # what cannot be done in Python
     ("no such model", "tea.csv --model magic", "got 'magic'"),
     ("a model of Python", "tea.csv --model open", "fit it in Python"),
     ("an alias without its tree", "tea.csv --model pIBP", "with --tree"),
-    ("an alias and its contrary", "tea.csv --model BTL --aspects 3", "remove --aspects"),
+    ("an alias and its contrary", "tea.csv --model iEBA --aspects 3", "remove --aspects"),
     ("two aspects", "tea.csv --aspects 3 --tree groups.csv", "cannot be combined; remove one"),
     ("a leaf length without a tree", "tea.csv --leaf-length 0.5", "give its file with --tree"),
     ("no pairs", f"{CLASSES} --monotone price", "NAME=VALUE"),
