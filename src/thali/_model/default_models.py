@@ -64,8 +64,11 @@ class Offer(NamedTuple):
         return spec_named(self.name)
 
     def has(self, words: Iterable[str]) -> bool:
-        """Return whether the model has all of these options of the command line."""
-        return {option.word for option in self.spec.options}.issuperset(words)
+        """Return whether the model has all of these options, by its usual method unless one is named."""
+        spec, words = self.spec, {*words}
+        is_any = "method" in words or not spec.methods
+        options = spec.options if is_any else spec.options_of(spec.methods[0])
+        return {option.word for option in options}.issuperset(words)
 
 
 # By kind of data with several models, the most frequent question first; of several usual models the first counts.

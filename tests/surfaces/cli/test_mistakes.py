@@ -371,7 +371,7 @@ TYPED_ALONE = [  # what cannot be done in Python
     ("an option of another model", "tea.csv --sigma 1", "applies to additive-clustering"),
     ("an option of another named model", "tea.csv --model EBA --target x", "applies to plackett-luce and sparse-logit"),
     ("draws without draws", "cams.csv --model MNL --draws 9", "not to multinomial-logit"),
-    ("draws of a maximum", f"tea.csv {LIKELIHOOD} --draws 9", "applies to --method mcmc"),
+    ("draws of a maximum", f"tea.csv {LIKELIHOOD} --draws 9", "applies to --method"),
     ("draws of another maximum", f"{MAP} --a 1 --chains 2", "applies to --method gibbs"),
     ("no such model", "tea.csv --model magic", "got 'magic'"),
     ("a model of Python", "tea.csv --model open", "fit it in Python"),

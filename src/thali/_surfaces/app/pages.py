@@ -189,7 +189,7 @@ class Pages:
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
             own = fields(
-                model_options(offer, reading["kind"], has_people), shown, reading["attributes"], spec.methods, offered
+                model_options(spec, reading["kind"], has_people), shown, reading["attributes"], spec.methods, offered
             )
             called = "individuals" if name == reading["models"][0] and "people" in reading["settings"] else name
             title, answers = english.title(called), english.answers(spec, called)
