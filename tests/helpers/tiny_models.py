@@ -44,7 +44,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "bradley-terry-luce, maximum likelihood": {
         "bad_run": {},
         "has_chains": False,
-        "pictures": ("ranks", "choice_probabilities"),
+        "pictures": ("ranks", "predictions"),
     },
     "elimination-by-aspects": {},
     "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
@@ -57,7 +57,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, maximum likelihood": {
         "bad_run": {},
         "has_chains": False,
-        "pictures": ("utility_scale", "choice_probabilities"),
+        "pictures": ("utility_scale", "predictions"),
     },
     "additive-clustering": {},
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},

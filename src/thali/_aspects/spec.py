@@ -58,7 +58,7 @@ ELIMINATION = ModelSpec(
     papers=("tversky1972", "gorur2006", "miller2008"),
     methods=("mcmc", "maximum-likelihood"),
     features="aspects",
-    pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
+    pictures=("features", "n_features", "trace", "predictions", "ranks"),
     options=(
         METHOD.but(
             help=" (maximum-likelihood: known aspects only; only unique aspects for choices of more than two options)"
@@ -110,7 +110,7 @@ ADDITIVE = ModelSpec(
     papers=("shepard1979", "navarro2007"),
     methods=("mcmc", "map"),
     features="features",
-    pictures=("features", "membership", "n_features", "trace", "similarity"),
+    pictures=("features", "membership", "n_features", "trace", "predictions"),
     options=(
         METHOD.but(help=" (map: the best set of features from several annealing runs, in seconds)"),
         Option(

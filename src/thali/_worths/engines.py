@@ -19,10 +19,10 @@ from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import Argument, ArgumentError, Setting
 
-from .answers import WorthDraws
 from .chains import Sampler
 from .of_data import check_estimable
 from .posterior import LatticeChain, TrajectoryChain, WorthProblem, tree_of_chains
+from .predictions import WorthDraws
 from .spec import BRADLEY_TERRY_LUCE
 
 if TYPE_CHECKING:

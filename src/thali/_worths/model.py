@@ -8,7 +8,7 @@ import numpy as np
 from thali._arguments import one_of, positive, share
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged, with_more
-from thali._data.kinds import PAIRS
+from thali._data.kinds import CHOICES, PAIRS
 from thali._inference.chains import checked_run
 from thali._inference.seeds import streams
 from thali._model.base import Job
@@ -24,9 +24,10 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, ThaliWarning
 
-from .answers import WorthDraws, worths_table
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
+from .of_data import single_choices
 from .posterior import WorthProblem
+from .predictions import WorthDraws, worths_table
 
 if TYPE_CHECKING:
     import pandas
@@ -273,6 +274,8 @@ class BradleyTerryLuce(RunByChains):
         data = data_of_thali(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(f"BradleyTerryLuce requires PairedComparisons or Choices; got {type(data).__name__}.")
+        if data.kind == CHOICES and data.n_ties and data.is_paired:
+            data = data.to_comparisons()
         return with_covariates(counted(data, self.ties, ("davidson", *CONVERSIONS)), self.covariates)
 
     def _check_people(self) -> None:
@@ -290,7 +293,7 @@ class BradleyTerryLuce(RunByChains):
         one_of("best_worst", self.best_worst, RULES)
         lapse = share("lapse", self.lapse, "the probability of a random choice")
         spread = None if self.spread is None else positive("spread", self.spread, "a standard deviation")
-        ties = has_ties(data) or self.ties == "davidson"
+        ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
         return WorthProblem(data, lapse, ties, self.best_worst, spread, self.people, usual, has_prior)
 
     def _sampling(self, source: Any, run: Any) -> Any:
@@ -591,7 +594,7 @@ class BradleyTerryLuce(RunByChains):
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
-        return self._draws.check(self._data_of_fit(), random_seed, ci)
+        return self._draws.check(single_choices(self._data_of_fit()), random_seed, ci)
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The observed proportions beside the predicted probabilities.
@@ -614,7 +617,7 @@ class BradleyTerryLuce(RunByChains):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        return self._draws.predictions(self._data_of_fit(), ci)
+        return self._draws.predictions(single_choices(self._data_of_fit()), ci)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1

@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
+from thali._data.choices.parts import without_tied_sets
 from thali._data.connectivity import check_finite
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST, RANKING, REVERSED
@@ -30,7 +31,7 @@ def as_likelihood(data: Any, rule: str = RANKING) -> Any:
         if (size := int(data.sizes[wide])) > LARGEST:
             raise DataError(
                 f"Best and worst were chosen from {size} options ({shorten(data.sets[wide])}), but the likelihood sums"
-                f" over all rankings, which is limited to {LARGEST} options; set ",
+                f" over all rankings, which is limited to {LARGEST} options; remove larger sets, or fit BradleyTerryLuce with ",
                 Setting("best_worst", REVERSED),
                 ".",
             )
@@ -59,7 +60,7 @@ def density_of(data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has
 
 
 def check_estimable(data: Any, density: Density) -> None:
-    """Refuse data by which some worth or coefficient is not finite, or not identified.
+    """Refuse data, which are as `as_likelihood` returns them, by which a worth or coefficient is not finite.
 
     Raises
     ------
@@ -89,8 +90,12 @@ def beaten(data: Any) -> tuple[np.ndarray, np.ndarray]:
     """Return who was chosen over whom, each two once or more often."""
     if isinstance(data, Choices):
         row, place = places_of_rows(data)
-        others = data.members[place]
-        winner, loser = data.members[data.choice[row]], others
+        others, below = data.members[place], ~data.are_chosen(row, place)
+        tied, above = data.n_tied[data.set_of[place]], []
+        for k in range(tied.max()):  # each of those that tie is above all others
+            some = below & (tied > k)
+            above.append(data.members[[data.choice[row[some]] + k, place[some]]])
+        winner, loser = np.concatenate(above, axis=1)
         if data.worst is not None:
             winner, loser = np.append(winner, others), np.append(loser, data.members[data.worst[row]])
         differ = winner != loser
@@ -98,3 +103,19 @@ def beaten(data: Any) -> tuple[np.ndarray, np.ndarray]:
     beats = data.wins + data.tied > 0, data.losses + data.tied > 0
     winner = np.append(data.first[beats[0]], data.second[beats[1]])
     return winner, np.append(data.second[beats[0]], data.first[beats[1]])
+
+
+def single_choices(data: Any) -> Any:
+    """Return data without sets out of which several options were chosen that tie: checks count single options.
+
+    Raises
+    ------
+    DataError
+        If there are no others.
+    """
+    if not isinstance(data, Choices) or not data.n_ties:
+        return data
+    rest = without_tied_sets(data)
+    if not rest.n_sets:
+        raise DataError("All choices are ties; add rankings in which a single option is first.")
+    return rest

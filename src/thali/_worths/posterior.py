@@ -26,12 +26,12 @@ from thali._people.populations import ADJUSTED
 from thali._posterior.dependence import POWER, SCORES, Dependence
 from thali._posterior.view import COVARIATE
 
-from .answers import WorthDraws
 from .chains import Sampler
 from .density import WORTHS, Density, Spreads
 from .draws import draw
 from .laplace import Marginal
-from .of_data import as_likelihood, density_of
+from .of_data import as_likelihood, density_of, single_choices
+from .predictions import WorthDraws
 from .respondents import RespondentVariance, respondent_variance, widened
 from .scales import ScaleState
 
@@ -72,7 +72,7 @@ class WorthProblem:
     ) -> None:
         self.data, self.lapse, self.has_ties, self.rule, self.spread = data, lapse, has_ties, rule, spread
         self._people, self._usual = people, usual
-        self.in_form = as_likelihood(data, rule)
+        self.in_form, self.single = as_likelihood(data, rule), single_choices(data)
         self.density: Density = density_of(self.in_form, lapse, has_ties, rule, has_prior)
 
     @cached_property
@@ -153,10 +153,10 @@ class WorthProblem:
 
     def groups(self) -> DataGroups:
         """Return what is stored of the data."""
-        if not isinstance(self.data, Choices):
-            return groups_of_pairs(self.data, self.lapse, self.has_ties)
-        found = groups_of_sets(self.data, self.lapse)
-        return found._replace(constants=found.constants | shown_groups(self.data, self.rule))
+        if not isinstance(self.single, Choices):
+            return groups_of_pairs(self.single, self.lapse, self.has_ties)
+        found = groups_of_sets(self.single, self.lapse)
+        return found._replace(constants=found.constants | shown_groups(self.single, self.rule))
 
     def tree(self, points: np.ndarray, logs: np.ndarray, attributes: dict[str, Any]) -> "xarray.DataTree":
         """Return draws of points (chains, draws, size), and of the logarithms of standard deviations, as a tree."""
@@ -168,7 +168,7 @@ class WorthProblem:
         shape, density = points.shape[:2], self.density
         flat, spreads = points.reshape(-1, points.shape[2]).T, Spreads(*np.exp(logs.reshape(-1, 4).T))
         draws, stored = self.draws_of(flat, shape[0]), self.groups()
-        labels, each = np.asarray(self.data.labels, dtype=str), ("chain", "draw")
+        labels, each = np.asarray(self.single.labels, dtype=str), ("chain", "draw")
         likelihood = density.log_likelihoods(flat) + stored.log_constant
         variables: dict[Any, Any] = {
             "log_worth": ((*each, "option"), draws.log_worths.reshape(*shape, -1)),
@@ -181,18 +181,18 @@ class WorthProblem:
         if self.covariates:
             variables["covariate"] = (*each, COVARIATE), draws.beta.reshape(*shape, -1)
             coordinates[COVARIATE] = np.asarray(self.covariates, dtype=str)
-        if self.data.n_options * (self.data.n_options - 1) // 2 <= MAX_PAIRS:
-            p = draws.of_pairs(*np.triu_indices(self.data.n_options, k=1))
+        if self.single.n_options * (self.single.n_options - 1) // 2 <= MAX_PAIRS:
+            p = draws.of_pairs(*np.triu_indices(self.single.n_options, k=1))
             variables["choice_probability"] = (*each, "pair"), p.reshape(*shape, -1)
             coordinates |= pair_names(labels)
         groups = {}
-        asked = self.data.questions(self.has_ties)
+        asked = self.single.questions(self.has_ties)
         if len(asked.counts) <= MAX_PAIRS:
-            p = draws.of_data(self.data, self.has_ties)(slice(0, len(asked.sizes)))
+            p = draws.of_data(self.single, self.has_ties)(slice(0, len(asked.sizes)))
             groups["log_likelihood"] = self._pointwise(asked.log_likelihoods(p), shape, stored)
-            if isinstance(self.data, Choices) and self.data.worst is None:
+            if isinstance(self.single, Choices) and self.single.worst is None:
                 variables["set_probability"] = (*each, "place"), p.reshape(*shape, -1)
-                coordinates |= place_names(self.data)
+                coordinates |= place_names(self.single)
         drawn = xr.Dataset(variables, coordinates)
         for name, variable in drawn.data_vars.items():
             variable.attrs["description"] = _DESCRIPTIONS[str(name)]
@@ -212,11 +212,11 @@ class WorthProblem:
         import xarray as xr
 
         name, dimension = next((str(name), values[0]) for name, values in stored.observed.items())
-        if isinstance(self.data, Choices):
+        if isinstance(self.single, Choices):
             dimension = "set"
         else:  # a pair may have several questions, one for each different covariates
-            starts = np.searchsorted(self.data.cells.pair, np.arange(self.data.n_pairs))
-            of_cells = np.bincount(self.data.cells.pair, self.data.questions(self.has_ties).log_coefficients())
+            starts = np.searchsorted(self.single.cells.pair, np.arange(self.single.n_pairs))
+            of_cells = np.bincount(self.single.cells.pair, self.single.questions(self.has_ties).log_coefficients())
             by_question = np.add.reduceat(by_question, starts, axis=1)
             by_question = by_question - of_cells + stored.coefficients
         dimensions = ("chain", "draw", dimension)

@@ -10,8 +10,8 @@ from thali._data.choices import Choices
 from thali._model.prior_sample import PriorSample, predictive_group, stacked
 from thali._posterior.view import Posterior
 
-from .answers import WorthDraws
 from .density import MIDDLE, TIE_SD, WIDTH
+from .predictions import WorthDraws
 
 if TYPE_CHECKING:
     from .posterior import WorthProblem
@@ -26,10 +26,10 @@ def _observed_in(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
 
 def _simulate(problem: "WorthProblem", draw: WorthDraws, rng: np.random.Generator) -> tuple[Any, float]:
     """Return new data at one draw, and their log-likelihood with coefficients."""
-    asked = problem.data.questions(problem.has_ties)
-    p = draw.of_data(problem.data, problem.has_ties)(slice(0, len(asked.sizes)))[0]
+    asked = problem.single.questions(problem.has_ties)
+    p = draw.of_data(problem.single, problem.has_ties)(slice(0, len(asked.sizes)))[0]
     counts = asked.drawn(p, rng)
-    return problem.data.with_answers(counts), float(asked.with_counts(counts).log_likelihoods(p).sum())
+    return problem.single.with_answers(counts), float(asked.with_counts(counts).log_likelihoods(p).sum())
 
 
 def sample_prior(problem: "WorthProblem", rngs: Sequence[np.random.Generator]) -> PriorSample:
@@ -65,7 +65,7 @@ def replicates(
 
 def observed(problem: "WorthProblem", posterior: Posterior) -> dict[str, np.ndarray]:
     """Return what `observed_data` holds after a fit to these data; nothing if they have another design."""
-    if list(problem.data.labels) != posterior.labels:
+    if list(problem.single.labels) != posterior.labels:
         return {}
     stored = problem.groups()
     for name, constant in stored.constants.items():

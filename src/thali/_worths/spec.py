@@ -39,7 +39,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
     answers="the worth of each option, how much worths vary, and the ranking of the options",
     papers=("bradley1952", "luce1959", "plackett1975"),
     methods=("laplace", "mcmc", "maximum-likelihood"),
-    pictures=("ranks", "choice_probabilities", "trace"),
+    pictures=("ranks", "predictions", "trace"),
     options=(
         METHOD.but(
             help=" (laplace: seconds for hundreds of options; mcmc: slower, without approximation;"
