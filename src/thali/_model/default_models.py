@@ -42,7 +42,7 @@ def _has_many_options(data: Any) -> bool:
 
 def _has_small_sets(data: Any) -> bool:
     """Return whether shared aspects can be fitted to choices out of these sets."""
-    return data.sizes.max() <= MAX_MEMBERS
+    return data.sizes.max() <= MAX_MEMBERS and not data.n_ties
 
 
 def _is_ranked(data: Any) -> bool:

@@ -274,9 +274,13 @@ class BradleyTerryLuce(RunByChains):
         data = data_of_thali(data, PAIRS)
         if not isinstance(data, Judged) or not data.are_choices:
             raise DataError(f"BradleyTerryLuce requires PairedComparisons or Choices; got {type(data).__name__}.")
+        known = "davidson", *CONVERSIONS
+        one_of("ties", self.ties, (None, *known))
         if data.kind == CHOICES and data.n_ties and data.is_paired:
             data = data.to_comparisons()
-        return with_covariates(counted(data, self.ties, ("davidson", *CONVERSIONS)), self.covariates)
+        if data.kind == PAIRS:
+            data = counted(data, self.ties, known)
+        return with_covariates(data, self.covariates)
 
     def _check_people(self) -> None:
         """Refuse values of `people` that other models know."""

@@ -31,7 +31,8 @@ def as_likelihood(data: Any, rule: str = RANKING) -> Any:
         if (size := int(data.sizes[wide])) > LARGEST:
             raise DataError(
                 f"Best and worst were chosen from {size} options ({shorten(data.sets[wide])}), but the likelihood sums"
-                f" over all rankings, which is limited to {LARGEST} options; remove larger sets, or fit BradleyTerryLuce with ",
+                f" over all rankings, which is limited to {LARGEST} options; remove larger sets, or fit"
+                " BradleyTerryLuce with ",
                 Setting("best_worst", REVERSED),
                 ".",
             )

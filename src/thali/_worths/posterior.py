@@ -83,7 +83,7 @@ class WorthProblem:
     @cached_property
     def respondents(self) -> tuple[Dependence | None, RespondentVariance | None]:
         """What is made of respondents, and the variance of their scores at the mode; None where nobody is known."""
-        clusters = clusters_of(self.in_form, self.density.rows.has_ties)
+        clusters = clusters_of(self.in_form, bool(self.in_form.n_ties) or self.has_ties)
         made = choose_dependence(self._people, self._usual, self.in_form, [] if clusters is None else [clusters])
         if made is None or clusters is None:
             return made, None
