@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thali._arguments import one_of, whole
-from thali._aspects.models.base import LatentFeatures
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.open import LatentFeatureModel
 from thali._data.kinds import OF_GROUPS, OWN, PAIRS, spec_of_kind
@@ -14,6 +13,7 @@ from thali._model.counted_ties import CONVERSIONS, has_ties
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._model.registry import spec_of
 from thali._people.populations import Individuals, LatentClasses
+from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 
 from .by_evidence import EVIDENCE, compare_by_evidence
@@ -98,7 +98,7 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
         return named
     found = {}
     for name, model in named.items():
-        if isinstance(model, EliminationByAspects):
+        if isinstance(model, EliminationByAspects | BradleyTerryLuce):
             if model.ties in CONVERSIONS:
                 raise ArgumentError(
                     f"Model {name!r} has ",
@@ -153,7 +153,7 @@ def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) 
 
 def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     """Refuse a model that was fitted to other options."""
-    options = model._options_of_fit() if isinstance(model, LatentFeatures) and model._is_fitted() else []
+    options = model._options_of_fit() if model._is_fitted() else []
     if options and options != list(data.labels):
         raise ArgumentError(
             f"Model {name!r} was fitted to the options {shorten(options)}, but the data have {shorten(data.labels)};"

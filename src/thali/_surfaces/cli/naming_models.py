@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import OF_GROUPS, spec_of_kind
+from thali._model.default_models import WORTHS
 from thali._model.names import aspects_meant, method_meant, plain
 from thali._model.options import ATTENTION
 from thali._model.registry import features_of, spec_named
@@ -198,6 +199,10 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
     spec = spec_named(item)
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}.")
+    if spec is not None and spec is spec_named(WORTHS):
+        method: Any = method_meant(settings.get("method", spec.methods[0]))
+        own = {"lapse": settings["lapse"]} if "lapse" in settings else {}
+        return spec.load()(method, best_worst=settings.get("best-worst", "ranking"), **own)
     if features_of(kind) == "aspects":
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
