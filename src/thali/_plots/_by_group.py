@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._style import COLOURS
+from ._style import COLOURS, hide_spines
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +31,7 @@ def draw_groups(ax: "Axes", labels: list[str], found: Mapping[str, np.ndarray]) 
         text.set_parse_math(False)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(ax, "left")
     for row in rows[:-1]:
         ax.axhline(row + 0.5, color="0.9", linewidth=0.8, zorder=0)
     if len(found) < 2:

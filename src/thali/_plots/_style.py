@@ -1,6 +1,6 @@
 """Shared by the pictures: colours that everybody can distinguish, new axes, labels that fit."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,16 @@ def shades_of_owners() -> "Colormap":
     from matplotlib.colors import ListedColormap
 
     return ListedColormap(colormaps[SHADES](np.linspace(_PALEST, 1.0, 256))).with_extremes(bad="white")
+
+
+def hide_spines(ax: "Axes", *more: str) -> None:
+    """Draw no frame at the top and on the right, nor on these sides."""
+    ax.spines[["top", "right", *more]].set_visible(False)
+
+
+def add_legend(ax: "Axes", **settings: Any) -> None:
+    """Add a legend in one line above the axes, on the right."""
+    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8, **settings)
 
 
 def whole_ticks(most: int) -> list[int]:

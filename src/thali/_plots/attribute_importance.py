@@ -8,7 +8,7 @@ from thali._digits import percent
 
 from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, add_legend, hide_spines, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +48,6 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
         ax.text(1.02, place, percent(part), transform=ax.get_yaxis_transform(), fontsize=9, va="center")
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    hide_spines(ax, "left")
+    add_legend(ax, ncols=2, handlelength=1.5)
     return ax

@@ -11,7 +11,7 @@ from thali.errors import ArgumentError
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short, short_set
+from ._style import COLOURS, hide_spines, label_width, new_axes, short, short_set
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -97,6 +97,6 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     ax.tick_params(axis="y", length=0)
     of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {of.what}, worst first"
     ax.set_xlabel(f"{of.quantity}{of_all}")
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(ax, "left")
     ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
     return ax

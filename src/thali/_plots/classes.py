@@ -11,7 +11,7 @@ from thali.errors import ArgumentError
 
 from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes
+from ._style import COLOURS, hide_spines, label_width, new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ def classes(
         ax.set_xlim(left=0)
         ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
         ax.tick_params(axis="y", length=0)
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        hide_spines(ax, "left")
         ax.set_yticks(at, [""] * len(at))
     shares.set_yticks(at, names, fontsize=9, parse_math=False, linespacing=1.1)
     covered = 100 * float(table["importance"].sum())

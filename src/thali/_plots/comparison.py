@@ -11,7 +11,7 @@ from thali._comparison.scorer import BASE
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, hide_spines, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -158,7 +158,7 @@ def _draw_points(ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]]) 
             ax.scatter(*at[group & ~finite].T, s=30, color=colour, marker="x", clip_on=False, zorder=3)
     for axis, (model, _) in zip((ax.xaxis, ax.yaxis), models, strict=True):
         axis.set_label_text(f"{_before(model, 12, ': ')}−ln likelihood of a pair", fontsize=9, parse_math=False)
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     # The legend is the title.
     room = {"borderpad": 0.2, "borderaxespad": 0.2, "handlelength": 1.0, "handletextpad": 0.3, "labelspacing": 0.2}
     legend = ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize=9, **room)

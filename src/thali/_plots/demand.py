@@ -8,7 +8,7 @@ from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, add_legend, hide_spines, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -79,11 +79,11 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set_ylim(0, min(1.0, 1.08 * float(max(ends))))
     ax.yaxis.set_major_formatter(_percent)
     ax.grid(axis="y", color="0.9", linewidth=0.7, zorder=0)
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     if several:
         ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False, fontsize=8, handlelength=1.5)
     else:
-        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+        add_legend(ax)
     return ax
 
 
@@ -101,8 +101,8 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     ax.xaxis.set_major_formatter(_percent)
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+    hide_spines(ax, "left")
+    add_legend(ax)
     return ax
 
 

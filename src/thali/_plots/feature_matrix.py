@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.answers.features import add_convergence, features_table, owners_drawn
+from thali._labels import positions
 from thali._posterior.view import Posterior
 
 from ._draws import is_table, posterior_of
@@ -67,7 +68,7 @@ def features(model: Any, ax: "Axes | None" = None, max_features: int = 15) -> "A
     n, k = len(labels), len(table)
 
     weights = np.full((n, k), np.nan)
-    row_of = {label: row for row, label in enumerate(labels)}
+    row_of = positions(labels)
     has_weights = "weight" in table
     shade = table["weight"] if has_weights else np.ones(k)
     for column, (members, weight) in enumerate(zip(table["members"], shade, strict=True)):

@@ -10,7 +10,7 @@ from thali._posterior.interval import INTERVAL, interval_name, tails_of
 
 from ._draws import posterior_of
 from ._fonts import picture
-from ._style import COLOURS, new_axes
+from ._style import COLOURS, hide_spines, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def n_features(model: Any, axes: "Sequence[Axes] | None" = None, ci: float = INT
         axes[1].set(xlim=(0, None), xlabel="concentration α", ylabel="posterior density")
         axes[1].set_title(_in_words(alpha, ci), fontsize=10)
     for ax in axes:
-        ax.spines[["top", "right"]].set_visible(False)
+        hide_spines(ax)
     return list(axes)
 
 

@@ -9,7 +9,7 @@ from thali.errors import ArgumentError
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, hide_spines, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -89,7 +89,7 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0.0, 1.03 * most)
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(ax, "left")
     about = "" if population is None else f"\ndiamond: population, with {level_of(population)} interval"
     ax.set_xlabel(f"share of preference; dot: a respondent{about}", fontsize=9)
     return ax

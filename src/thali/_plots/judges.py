@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._posterior.interval import interval_name
 
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, hide_spines, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,5 +76,5 @@ def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
     ax.set_title(title, loc="left", fontsize=9)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(ax, "left")
     return ax

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import positions
 from thali._paired.findings import MAX_OPTIONS
 from thali._posterior.interval import interval_name
 
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, hide_spines, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -56,7 +57,7 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
         ax.locator_params(axis="x", nbins=4, integer=True)
         ax.grid(axis="x", color="0.9", linewidth=0.8)
         ax.set_axisbelow(True)
-    place = {label: row for row, label in enumerate(table.index)}
+    place = positions(table.index)
     drawn = [[place[member] for member in members if member in place] for members in board.groups if len(members) > 1]
     for number, (lane, members) in enumerate(_lanes([members for members in drawn if len(members) > 1])):
         colour = COLOURS[number % len(COLOURS)]
@@ -71,7 +72,7 @@ def leaderboard(board: Any, axes: "list[Axes] | None" = None) -> "list[Axes]":
         ax.set_yticks(rows, labels if ax is ratings else [""] * n, parse_math=False)
         ax.set_ylim(n - 0.4, -0.6)
         ax.tick_params(axis="y", length=0)
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        hide_spines(ax, "left")
     return list(axes)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, add_legend, hide_spines, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -57,8 +57,8 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     for place in head_places[1:]:
         ax.axhline(place - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    hide_spines(ax, "left")
+    add_legend(ax, ncols=2, handlelength=1.5)
     return ax
 
 

@@ -8,7 +8,7 @@ from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, hide_spines, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -66,7 +66,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(ax, "left")
     if changed:
         _write_changes(ax, at, table)
         ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.0)

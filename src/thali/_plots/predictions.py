@@ -11,14 +11,12 @@ from thali._aspects.maximum_likelihood.tables import estimated_predictions
 
 from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short, short_set
+from ._observed import WORST, draw_observed, name_worst, new_observed_axes
+from ._style import level_of, short, short_set
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
-
-_WORST = 5
-_MARKERS = "osD^v"
 
 
 @picture
@@ -57,44 +55,18 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     has_interval = "low" in table
     low, high = (table[name].to_numpy(float) if has_interval else predicted for name in ("low", "high"))
     error = np.sqrt(np.maximum(predicted * (1 - predicted), 1e-12) / n)
-    worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_WORST]
+    worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:WORST]
     names, what = _names(table)
     named = [f"{names[k]}\nobserved {observed[k]:.2f}, predicted {predicted[k]:.2f}" for k in worst.tolist()]
     if ax is None:
-        (ax,) = new_axes(4.8 + label_width([line for name in named for line in name.split("\n")]), 4.6)
-    ax.plot([0, 1], [0, 1], color="0.6", linewidth=0.8, zorder=1)
-    bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(observed)), "zorder": 2}
-    # a mean may lie outside an equal-tailed interval, hence the maximum
-    ax.errorbar(predicted, observed, xerr=np.maximum([predicted - low, high - predicted], 0.0), ecolor="0.45", **bars)
-    ax.scatter(predicted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    for number, k in enumerate(worst):
-        ax.plot(
-            predicted[k],
-            observed[k],
-            _MARKERS[number],
-            markersize=8,
-            markerfacecolor="none",
-            markeredgewidth=1.8,
-            color=COLOURS[number],
-            label=named[number],
-            zorder=4,
-        )
+        ax = new_observed_axes(named, 4.6)
+    draw_observed(ax, predicted, observed, low, high, [0, 1])
+    name_worst(ax, predicted, observed, worst, named, "worst-predicted pairs")
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", anchor="W", ylabel="observed proportion")
     of = table.attrs.get("of", len(table))
     of_all = "" if len(table) == of else f", {len(table):,} of {of:,} {what}"
     shown = f"mean and {level_of(table)} interval" if has_interval else "maximum likelihood"
     ax.set_xlabel(f"predicted probability ({shown}{of_all})")
-    ax.spines[["top", "right"]].set_visible(False)
-    legend = ax.legend(
-        title="worst-predicted pairs",
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1),
-        frameon=False,
-        fontsize=8,
-        labelspacing=0.9,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
     return ax
 
 

@@ -9,7 +9,7 @@ from thali._people.segments import HasSegments
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, hide_spines, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -81,7 +81,7 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
         ax.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
         ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         ax.tick_params(axis="y", length=0)
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        hide_spines(ax, "left")
         ax.set_yticks([*places, *heads], [""] * (len(places) + len(heads)))
     first = drawn[0]
     first.set_yticks([*places, *heads], [*labels, *names], fontsize=9, parse_math=False)

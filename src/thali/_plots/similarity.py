@@ -9,13 +9,11 @@ from thali._digits import number, percent
 
 from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._observed import WORST, draw_observed, name_worst, new_observed_axes
+from ._style import level_of, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-_WORST = 5
-_MARKERS = "osD^v"
 
 
 @picture
@@ -46,49 +44,23 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     observed, fitted, low, high = (table[name].to_numpy(float) for name in ("observed", "fitted", "low", "high"))
     labels = list(dict.fromkeys([*table["a"], *table["b"]]))
     shortened = dict(zip(labels, short(labels), strict=True))
-    worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:_WORST]
+    worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:WORST]
     named = [
         _name(shortened[row["a"]], shortened[row["b"]], row["observed"], row["fitted"])
         for row in table.iloc[worst].to_dict("records")
     ]
     if ax is None:
-        (ax,) = new_axes(4.8 + label_width([line for name in named for line in name.split("\n")]), 4.8)
+        ax = new_observed_axes(named, 4.8)
     ends = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
     ends += np.array([-0.03, 0.03]) * max(float(np.ptp(ends)), 1e-9)
-    ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)
-    bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(table)), "zorder": 2}
-    # a mean may lie outside an equal-tailed interval, hence the maximum
-    ax.errorbar(fitted, observed, xerr=np.maximum([fitted - low, high - fitted], 0.0), ecolor="0.45", **bars)
-    ax.scatter(fitted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    for place, pair in enumerate(worst):
-        ax.plot(
-            fitted[pair],
-            observed[pair],
-            _MARKERS[place],
-            markersize=8,
-            markerfacecolor="none",
-            markeredgewidth=1.8,
-            color=COLOURS[place],
-            label=named[place],
-            zorder=4,
-        )
+    draw_observed(ax, fitted, observed, low, high, ends)
+    name_worst(ax, fitted, observed, worst, named, "worst-fitting pairs")
     ax.set(xlim=ends, ylim=ends, aspect="equal", anchor="W", ylabel="observed similarity")
     of = table.attrs.get("of", len(table))
     of_all = "" if len(table) == of else f", {len(table):,} of {of:,} pairs"
     ax.set_xlabel(f"fitted similarity (mean and {level_of(table)} interval{of_all})")
     if "explained" in table.attrs:
         ax.set_title(_title(table.attrs["explained"]), fontsize=10, loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
-    legend = ax.legend(
-        title="worst-fitting pairs",
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1),
-        frameon=False,
-        fontsize=8,
-        labelspacing=0.9,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
     return ax
 
 

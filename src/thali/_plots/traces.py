@@ -7,7 +7,7 @@ import numpy as np
 
 from ._draws import posterior_of
 from ._fonts import picture
-from ._style import COLOURS, new_axes
+from ._style import COLOURS, hide_spines, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
             ax.plot(draws, color=colour, linewidth=0.6, alpha=0.8, label=f"chain {number}")
         ax.set(ylabel=_NAMES.get(name, name), xlim=(0, quantities[name].shape[1]))
         ax.ticklabel_format(useOffset=False)
-        ax.spines[["top", "right"]].set_visible(False)
+        hide_spines(ax)
     axes[-1].set_xlabel("draw")
     chains = len(next(iter(quantities.values())))
     if chains <= len(COLOURS):  # more of them share colours

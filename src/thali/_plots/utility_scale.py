@@ -9,7 +9,7 @@ from thali._posterior.interval import INTERVAL, interval_name
 
 from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, hide_spines, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -84,7 +84,7 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(ax, "left")
     return ax
 
 

@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import positions
 from thali._paired.findings import changed
 from thali._posterior.interval import interval_name
 
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, hide_spines, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -49,7 +50,7 @@ def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
     """
     table = board.worths_in_time()
     periods = list(dict.fromkeys(table["period"]))
-    at = {name: k for k, name in enumerate(periods)}
+    at = positions(periods)
     order = board.table.index.tolist()
     moved = {option for options in changed(board) for option in options}
     named = sorted(sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index)
@@ -95,7 +96,7 @@ def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
         ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
     ax.grid(axis="y", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     return ax
 
 

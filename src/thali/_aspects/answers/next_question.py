@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import between, whole
+from thali._inference.places import evenly_spaced, starts
 from thali._labels import as_label, suggest
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -50,7 +51,7 @@ class QuestionOutcomes(NamedTuple):
         """Some of the questions."""
         sizes = np.diff(self.start)[questions]
         places = np.repeat(self.start[questions] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        return QuestionOutcomes(self.probabilities[:, places], np.concatenate([[0], np.cumsum(sizes)]))
+        return QuestionOutcomes(self.probabilities[:, places], starts(sizes))
 
     def entropies(self) -> np.ndarray:
         """Of each question in each draw (draws, questions)."""
@@ -235,7 +236,7 @@ def draws_for(posterior: Posterior, places: int) -> tuple[FeatureColumns, np.nda
     """The columns of evenly spaced draws, as many as fit beside so many outcomes, and which draws these are."""
     columns = columns_of(posterior)
     most = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // places))
-    at = np.unique(np.linspace(0, columns.n_draws - 1, min(most, columns.n_draws)).round().astype(np.int64))
+    at = evenly_spaced(columns.n_draws, most)
     return columns.take(at), at
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from thali._data.answers import first_answers
 from thali._data.choices import Choices
 from thali._data.pairs.parts import LeftPair
-from thali._labels import as_label
+from thali._inference.places import starts
+from thali._labels import as_label, positions
 from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -95,7 +96,7 @@ def out_of_sets(
     """What gives the probabilities of all members, or answers, in a slice of draws; and where those of a set begin."""
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
 
-    start, members = np.concatenate([[0], np.cumsum([len(each) for each in places])]), np.concatenate(places)
+    start, members = starts([len(each) for each in places]), np.concatenate(places)
     if not answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
     return partial(answer_probability_draws, columns, start, members, lapse, rule), first_answers(start)
@@ -182,7 +183,7 @@ def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
 
 
 def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
-    where = {label: position for position, label in enumerate(labels)}
+    where = positions(labels)
     if not isinstance(sets, Iterable):
         raise ArgumentError(
             f"Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}."

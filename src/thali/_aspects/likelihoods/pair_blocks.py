@@ -21,6 +21,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar, vectorised
 from thali._inference.numerics.logarithm import fast_log
+from thali._inference.places import starts
 
 WIDTH = 8
 # fields of a block, WIDTH numbers each: weights that count for i and for the neighbour, choices of i and of the
@@ -325,7 +326,7 @@ def lay_out(
     count = first.size
     degree = np.bincount(owner, minlength=n)
     blocks = -(-degree // WIDTH)
-    start = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
+    start = starts(blocks)
     order = np.lexsort((neighbour, owner))
     rank = np.arange(owner.size) - np.repeat(np.cumsum(degree) - degree, degree)
     position = np.empty(owner.size, np.int64)

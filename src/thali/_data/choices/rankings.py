@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, shorten
+from thali._labels import as_label, checked_labels, plural, positions, shorten
 from thali.errors import Argument, DataError
 
 from ..checks import checked_numbers
@@ -339,7 +339,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
 
 def _numbered(orders: list[list[str]], names: tuple[str, ...], name: Any) -> list[np.ndarray]:
     """The labels of rankings as positions in `names`."""
-    place = {label: k for k, label in enumerate(names)}
+    place = positions(names)
     found = []
     for number, order in enumerate(orders):
         for k, label in enumerate(order):
