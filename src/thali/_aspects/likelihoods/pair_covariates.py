@@ -30,9 +30,11 @@ from .pair_blocks import (
     first_side,
     has_ties,
     may_be_empty,
+    no,
     second_side,
     store,
     term_of,
+    yes,
 )
 
 COEFFICIENTS = 3  # position of the first in PairCache.real
@@ -77,14 +79,6 @@ CLASSES: dict[tuple[bool, bool], type[Any]] = {  # by whether there are unique a
 }
 
 
-def _yes(pairs: Any) -> Any:
-    return True
-
-
-def _no(pairs: Any) -> Any:
-    return False
-
-
 def _first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> Any:
     return max(own, MIN_LIFTED) * c.block[v, LIFT + t]
 
@@ -105,8 +99,8 @@ def _fill_lifts(pairs: Any, c: Any) -> None:
 
 
 for (_unique, _ties), _cls in CLASSES.items():
-    may_be_empty.register(_cls)(_no if _unique else _yes)
-    has_ties.register(_cls)(_yes if _ties else _no)
+    may_be_empty.register(_cls)(no if _unique else yes)
+    has_ties.register(_cls)(yes if _ties else no)
     first_side.register(_cls)(_first_side)
     second_side.register(_cls)(_second_side)
     fill_lifts.register(_cls)(_fill_lifts)

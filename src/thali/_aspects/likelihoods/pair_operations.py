@@ -19,13 +19,12 @@ from .pair_blocks import (
     LOSSES,
     OTHER,
     OWN,
+    PAIRS_ALONE,
     TIE,
     TIED,
     WIDTH,
     WINS,
-    PairBlocks,
     PairCache,
-    PairsWithoutUnique,
     PairsWithTies,
     PairsWithTiesWithoutUnique,
     balance,
@@ -47,18 +46,11 @@ from .pair_blocks import (
 from .pair_covariates import CLASSES as WITH_COVARIATES
 from .pair_covariates import COEFFICIENTS, draw_coefficients
 
-CLASSES: dict[tuple[bool, bool], type[PairBlocks]] = {  # by whether there are unique aspects, and ties
-    (True, False): PairBlocks,
-    (False, False): PairsWithoutUnique,
-    (True, True): PairsWithTies,
-    (False, True): PairsWithTiesWithoutUnique,
-}
-
 
 def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool, shape: float, rate: float) -> Any:
     """The pairs as the samplers read them, and a function that makes a chain's cache."""
     known, cells, further = data.covariates, data.cells, {}
-    cls = (CLASSES if known is None else WITH_COVARIATES)[unique, ties]
+    cls = (PAIRS_ALONE if known is None else WITH_COVARIATES)[unique, ties]
     if known is not None:
         of_options = known.is_of_options
         centred = np.ascontiguousarray((known.options - known.options.mean(axis=0)).T)
@@ -69,7 +61,7 @@ def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bo
     return pairs, partial(empty_cache, ties=float(data.tied.sum()), covariates=cells.x.shape[1])
 
 
-EVERY = (*CLASSES.values(), *WITH_COVARIATES.values())
+EVERY = (*PAIRS_ALONE.values(), *WITH_COVARIATES.values())
 
 
 def of_pairs(operation: Any, classes: Iterable[type[Any]] = EVERY) -> Callable[[Any], Any]:
