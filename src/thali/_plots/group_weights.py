@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._aspects.answers.groups import group_features_table
-from thali._aspects.answers.kinds_of_people import as_groups
+from thali._aspects.answers.registry import answers_of
 from thali._aspects.findings.groups import MAX_GROUPS
 from thali.errors import ArgumentError
 
@@ -56,7 +56,9 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     """
     table: Any = model
     if not is_table(model):
-        posterior = as_groups(posterior_of(model))
+        posterior = posterior_of(model)
+        if posterior.has_classes:
+            posterior = answers_of(posterior).classes
         if not posterior.groups:
             raise ArgumentError(
                 "plots.group_weights requires a model of several groups of respondents; this model has one group."

@@ -21,6 +21,40 @@ if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
 
 
+def stored_comparisons(data: "PairedComparisons", lapse: float, unique: bool, has_ties: bool) -> DataPart:
+    """Return what a posterior holds of the comparisons themselves."""
+    labels = np.asarray(data.labels, dtype=str)
+    coefficients = np.bincount(data.cells.pair, data.questions().log_coefficients(), data.n_pairs)
+    constants, names = ({}, {}) if data.covariates is None else parts_of(data.covariates)
+    observed = {"wins": ("compared_pair", as_counts(data.wins))}
+    if has_ties:
+        observed["ties"] = "compared_pair", as_counts(data.tied)
+    return DataPart(
+        kind=PAIRS,
+        log_constant=float(coefficients.sum()),
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
+            "tie": "nu, the tie parameter",
+            "covariate": "covariate coefficients: change in the log odds per unit",
+        },
+        coordinates=names,
+        observed=observed,
+        constants={
+            "first": ("compared_pair", data.first),
+            "second": ("compared_pair", data.second),
+            "losses": ("compared_pair", as_counts(data.losses)),
+            "log_binomial_coefficient": ("compared_pair", coefficients),
+            "lapse": float(lapse),
+            "unique": bool(unique),
+            "has_ties": has_ties,
+            **constants,
+        },
+        observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second) | names,
+        rows=("compared_pair", "cell"),
+        common=("covariate",),
+    )
+
+
 def choices_part(
     columns: FeatureColumns,
     data: "PairedComparisons",
@@ -33,54 +67,24 @@ def choices_part(
     beta: np.ndarray | None,
 ) -> DataPart:
     """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
-    labels, cells = np.asarray(data.labels, dtype=str), data.cells
-    coefficients = np.bincount(cells.pair, data.questions().log_coefficients(), data.n_pairs)
-    constants, names = {}, {}
+    stored, cells = stored_comparisons(data, lapse, unique, tie is not None), data.cells
     if beta is not None:
         assert data.covariates is not None
         columns = with_worths(columns, data.covariates.options, beta)
-        constants, names = parts_of(data.covariates)
     variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
-    coordinates, pointwise, answers = dict(names), {}, None
+    coordinates, pointwise, answers = stored.coordinates, {}, None
     if dense and len(cells.pair) <= MAX_PAIRS:
         answers = partial(comparison_answers(columns, data, lapse, tie, beta), slice(0, len(cells.pair)))
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability, terms = _pair_draws(columns, i, j, data, lapse, tie, beta)
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
-        coordinates |= pair_names(labels)
-        terms = (terms + coefficients).reshape(*shape, -1)
+        coordinates = coordinates | pair_names(np.asarray(data.labels, dtype=str))
+        terms = (terms + stored.constants["log_binomial_coefficient"][1]).reshape(*shape, -1)
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
-    return DataPart(
-        kind=PAIRS,
-        log_constant=float(coefficients.sum()),
-        descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
-            "tie": "nu, the tie parameter",
-            "covariate": "covariate coefficients: change in the log odds per unit",
-        },
-        variables=variables,
-        coordinates=coordinates,
-        observed={"wins": ("compared_pair", as_counts(data.wins))}
-        | ({} if tie is None else {"ties": ("compared_pair", as_counts(data.tied))}),
-        constants={
-            "first": ("compared_pair", data.first),
-            "second": ("compared_pair", data.second),
-            "losses": ("compared_pair", as_counts(data.losses)),
-            "log_binomial_coefficient": ("compared_pair", coefficients),
-            "lapse": float(lapse),
-            "unique": bool(unique),
-            "has_ties": tie is not None,
-            **constants,
-        },
-        pointwise=pointwise,
-        observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second) | names,
-        rows=("compared_pair", "cell"),
-        common=("covariate",),
-        answers=answers,
-    )
+    return replace(stored, variables=variables, coordinates=coordinates, pointwise=pointwise, answers=answers)
 
 
 def as_counts(values: np.ndarray) -> np.ndarray:
@@ -135,6 +139,37 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
 # What draws say about choices from sets: choice probabilities, and the likelihood of every set ----------------------
 
 
+def stored_sets(data: "Choices", lapse: float, unique: bool) -> DataPart:
+    """Return what a posterior holds of the choices from sets themselves, or of best and worst."""
+    labels, asked, is_named = np.asarray(data.labels, dtype=str), data.questions(), data.worst is not None
+    coefficients = asked.log_coefficients()
+    names = np.array([", ".join(members) for members in data.sets], dtype=str)
+    coordinates, rows = {"set": names}, ("set", "place")
+    if is_named:
+        rows = (*rows, "answer")
+    else:
+        offered = "place", names[data.set_of]
+        coordinates |= {"offered": offered, "alternative": ("place", labels[data.members])}
+    return DataPart(
+        kind=BEST_WORST if is_named else CHOICES,
+        log_constant=float(coefficients.sum()),
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, including lapses",
+            "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
+        },
+        observed={"chosen": (rows[-1], as_counts(asked.counts))},
+        constants={
+            "set_size": ("set", data.sizes),
+            "member": ("place", data.members),
+            "log_multinomial_coefficient": ("set", coefficients),
+            "lapse": float(lapse),
+            "unique": bool(unique),
+        },
+        observed_coordinates=coordinates,
+        rows=rows,
+    )
+
+
 def sets_part(
     columns: FeatureColumns,
     data: "Choices",
@@ -146,14 +181,11 @@ def sets_part(
     rule: str,
 ) -> DataPart:
     """The part of a posterior about choices from sets, or about best and worst of them."""
-    labels, asked, is_named = np.asarray(data.labels, dtype=str), data.questions(), data.worst is not None
-    coefficients = asked.log_coefficients()
+    stored, asked, labels = stored_sets(data, lapse, unique), data.questions(), np.asarray(data.labels, dtype=str)
     variables: dict[Any, Any] = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
     }
     coordinates, pointwise, answers = {}, {}, None
-    names = np.array([", ".join(members) for members in data.sets], dtype=str)
-    offered, alternative = names[data.set_of], labels[data.members]
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability = probability_draws(columns, i, j, lapse)
@@ -162,36 +194,16 @@ def sets_part(
     if len(asked.counts) <= MAX_PAIRS:
         answers = choice_answers(columns, data, lapse, rule)(slice(0, data.n_sets))
         pointwise = {"chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))}
-    if answers is not None and not is_named:
+    if answers is not None and data.worst is None:
+        offered, alternative = (stored.observed_coordinates[name][1] for name in ("offered", "alternative"))
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
         coordinates |= {
             "place": np.array([f"{one} | {of}" for one, of in zip(alternative, offered, strict=True)], dtype=str),
             "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
             "alternative": ("place_number", alternative),
         }
-    by_place = {"offered": ("place", offered), "alternative": ("place", alternative)}
-    return DataPart(
-        kind=BEST_WORST if is_named else CHOICES,
-        log_constant=float(coefficients.sum()),
-        descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, including lapses",
-            "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
-        },
-        variables=variables,
-        coordinates=coordinates,
-        observed={"chosen": ("answer" if is_named else "place", as_counts(asked.counts))},
-        constants={
-            "set_size": ("set", data.sizes),
-            "member": ("place", data.members),
-            "log_multinomial_coefficient": ("set", coefficients),
-            "lapse": float(lapse),
-            "unique": bool(unique),
-        },
-        pointwise=pointwise,
-        observed_coordinates={"set": names} | ({} if is_named else by_place),
-        rows=("set", "place", *(("answer",) if is_named else ())),
-        answers=None if answers is None else lambda: answers,
-    )
+    drawn = None if answers is None else lambda: answers
+    return replace(stored, variables=variables, coordinates=coordinates, pointwise=pointwise, answers=drawn)
 
 
 # What people were shown, of which the choices may be those of a ranking -----------------------------------------------

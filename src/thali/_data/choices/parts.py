@@ -91,7 +91,7 @@ def of_choices(
     """The same options and respondents with these choices, of places of `members`, and the sets that they are from."""
     sets, which = np.unique(data.set_of[choice], return_inverse=True)
     start = starts(data.sizes[sets])
-    members = np.concatenate([data.members[data.start[v] : data.start[v + 1]] for v in sets])
+    members = data.members[np.isin(data.set_of, sets)]
     shift = start[which] - data.start[sets][which]
     shifted = None if worst is None else worst + shift
     rows = who, choice + shift, times, shifted
