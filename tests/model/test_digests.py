@@ -8,7 +8,7 @@ import pytest
 from helpers.digests import FILE, MORE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
 
 import thali as th
-from thali._data.kinds import CHOICES, GROUPED, TRIPLETS
+from thali._data.kinds import CHOICES, TRIPLETS
 from thali._data.kinds import SPECS as DATA_SPECS
 from thali._model.registry import SPECS
 from thali.errors import ThaliError
@@ -27,7 +27,7 @@ def wanted():
         for spec in SPECS
         if spec.name in (EBA, ADDITIVE)
         for population, kinds in (
-            ("groups", GROUPED),
+            ("groups", [each.kind for each in DATA_SPECS if each.by_group]),
             ("kinds", classes),
         )
         for kind in kinds

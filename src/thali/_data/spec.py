@@ -53,11 +53,6 @@ class DataSpec:
     by_people: bool = False
 
     @property
-    def groups(self) -> str:
-        """The kind of such data of several groups of respondents, as users read it."""
-        return f"{self.kind} by group"
-
-    @property
     def is_recognised(self) -> bool:
         """Whether tables hold such data that name no column."""
         return bool(self.shapes) and not self.by_name

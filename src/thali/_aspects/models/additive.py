@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
-from thali._data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
 from thali._inference.progress import Progress
 from thali._inference.warn import warn, without_warnings
@@ -147,7 +147,7 @@ class SimilarityRules:
     are_estimated: ClassVar[bool] = True
 
     def __init__(self, data: Any) -> None:
-        self.parts = dict(data) if data.kind in OF_GROUPS else {"": data}
+        self.parts = dict(data) if data.population == GROUPS else {"": data}
 
     @property
     def has_estimates(self) -> bool:
@@ -215,7 +215,7 @@ def rules_for(data: Any) -> SimilarityRules:
     """What is made of these data; None: of a fit whose data are not kept."""
     if data is None:
         return RefusedRules(data)
-    return _RULES.get(OF_GROUPS.get(data.kind, data.kind), RefusedRules)(data)
+    return _RULES.get(data.kind, RefusedRules)(data)
 
 
 LAPSE = 0.01
@@ -466,7 +466,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _quicker(self, data: Any) -> Setting | None:
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
-        return None if data.kind in OF_GROUPS else Setting("method", "map")
+        return None if data.population == GROUPS else Setting("method", "map")
 
     def _held_to(self, data: Any) -> Any:
         return OPEN.load()(**self._parts(data))._held_to(data)
