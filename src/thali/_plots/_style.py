@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
 
 # Okabe & Ito (2008), Color universal design; without its yellow, which is too pale for thin lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -42,9 +44,15 @@ def hide_spines(ax: "Axes", *more: str) -> None:
     ax.spines[["top", "right", *more]].set_visible(False)
 
 
-def add_legend(ax: "Axes", **settings: Any) -> None:
-    """Add a legend in one line above the axes, on the right."""
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8, **settings)
+def draw_observed(
+    ax: "Axes", said: np.ndarray, observed: np.ndarray, low: np.ndarray, high: np.ndarray, ends: Any
+) -> None:
+    """Draw a point for each observation, with the interval of what a model says, about the line of equality."""
+    ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)
+    bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(observed)), "zorder": 2}
+    # a mean may lie outside an equal-tailed interval, hence the maximum
+    ax.errorbar(said, observed, xerr=np.maximum([said - low, high - said], 0.0), ecolor="0.45", **bars)
+    ax.scatter(said, observed, s=9, color="0.3", linewidth=0, zorder=3)
 
 
 def whole_ticks(most: int) -> list[int]:
@@ -78,6 +86,12 @@ def short(labels: list[str]) -> list[str]:
     return [f"{number} {line[: MAX_LABEL_LENGTH - 1]}" for number, line in enumerate(lines)]
 
 
+def shortened(labels: list[str]) -> dict[str, str]:
+    """What is written for each of these labels."""
+    distinct = list(dict.fromkeys(labels))
+    return dict(zip(distinct, short(distinct), strict=True))
+
+
 def short_set(members: str) -> str:
     """The labels of a set, cut to 32 characters; the rest of it is left to the table."""
     line = one_line(members)
@@ -87,3 +101,30 @@ def short_set(members: str) -> str:
 def label_width(labels: list[str]) -> float:
     """Approximate width of the longest of these labels in inches."""
     return 0.085 * max(map(display_width, labels), default=0)
+
+
+_MARKERS = "osD^v"
+
+
+def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "list[Line2D]":
+    """Mark up to five points, each with an open marker that a legend names."""
+    marks = []
+    for number, name in enumerate(names):
+        look = {"color": COLOURS[number], "markerfacecolor": "none", "markeredgewidth": 1.8, "linestyle": "none"}
+        marks += ax.plot(x[number], y[number], _MARKERS[number], markersize=8, label=name, zorder=4, **look)
+    return marks
+
+
+def legend_of(ax: "Axes", corner: str, at: tuple[float, float], **look: Any) -> "Legend":
+    """A legend without a frame, outside the axes at this corner, whose names are written as they are."""
+    made = ax.legend(loc=corner, bbox_to_anchor=at, **({"frameon": False, "fontsize": 8} | look))
+    for text in made.get_texts():
+        text.set_parse_math(False)
+    return made
+
+
+def name_rows(ax: "Axes", at: Any, labels: list[str], **look: Any) -> None:
+    """Write names at the left of rows, with neither ticks nor a frame."""
+    ax.set_yticks(at, labels, parse_math=False, **look)
+    ax.tick_params(axis="y", length=0)
+    hide_spines(ax, "left")

@@ -1,23 +1,23 @@
 """Observed similarities against fitted ones."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.findings.additive import fitted_similarities
 from thali._digits import number, percent
 
-from ._draws import is_table
 from ._fonts import picture
-from ._observed import WORST, draw_observed, name_worst, new_observed_axes
-from ._style import level_of, short
+from ._style import draw_observed, hide_spines, label_width, legend_of, level_of, mark_points, new_axes, shortened
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
+_WORST = 5
 
-@picture
-def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
+
+@picture("a", "b", "observed", "fitted", "low", "high", made_by="findings()['similarity']")
+def similarity(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the observed similarity of each measured pair against the fitted one.
 
     A point is a pair: across, the posterior mean of its similarity, with its interval; up, what was observed. The
@@ -27,8 +27,8 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Of similarities; or a table with the columns a, b, observed, fitted, low and high.
+    table : pandas.DataFrame
+        The table of the finding "similarity" of a fit to similarities.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -40,27 +40,27 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     ----------
     Navarro & Griffiths (2007), section 4, "approximate expectation".
     """
-    table = model if is_table(model) else fitted_similarities(model, "plots.similarity")
     observed, fitted, low, high = (table[name].to_numpy(float) for name in ("observed", "fitted", "low", "high"))
-    labels = list(dict.fromkeys([*table["a"], *table["b"]]))
-    shortened = dict(zip(labels, short(labels), strict=True))
-    worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:WORST]
+    shown = shortened([*table["a"], *table["b"]])
+    worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:_WORST]
     named = [
-        _name(shortened[row["a"]], shortened[row["b"]], row["observed"], row["fitted"])
+        _name(shown[row["a"]], shown[row["b"]], row["observed"], row["fitted"])
         for row in table.iloc[worst].to_dict("records")
     ]
     if ax is None:
-        ax = new_observed_axes(named, 4.8)
+        (ax,) = new_axes(4.8 + label_width([line for name in named for line in name.split("\n")]), 4.8)
     ends = np.array([min(observed.min(), low.min()), max(observed.max(), high.max())])
     ends += np.array([-0.03, 0.03]) * max(float(np.ptp(ends)), 1e-9)
     draw_observed(ax, fitted, observed, low, high, ends)
-    name_worst(ax, fitted, observed, worst, named, "worst-fitting pairs")
+    mark_points(ax, fitted[worst], observed[worst], named)
     ax.set(xlim=ends, ylim=ends, aspect="equal", anchor="W", ylabel="observed similarity")
     of = table.attrs.get("of", len(table))
     of_all = "" if len(table) == of else f", {len(table):,} of {of:,} pairs"
     ax.set_xlabel(f"fitted similarity (mean and {level_of(table)} interval{of_all})")
     if "explained" in table.attrs:
         ax.set_title(_title(table.attrs["explained"]), fontsize=10, loc="left")
+    hide_spines(ax)
+    legend_of(ax, "upper left", (1.02, 1), title="worst-fitting pairs", labelspacing=0.9)
     return ax
 
 

@@ -12,14 +12,16 @@ from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
+from thali._model.answer_checks import AlikeRespondents
 from thali._model.best_worst import rule_of
+from thali._model.choice_groups import groups_of_pairs, groups_of_sets
 from thali._posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.covariates import cells_of
 from ..draws.tree import DataPart
 from ..likelihoods.answer_draws import choice_answers, comparison_answers
-from ..likelihoods.choice_parts import stored_comparisons, stored_sets
+from ..likelihoods.choice_parts import part_of_data
 from . import quantities
 from .data_answers import DataAnswers, GroupResults, PersonResults
 from .groups import group_features_table
@@ -37,7 +39,6 @@ from .matched_features import Matched
 from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import outcome_draws, outcomes_table, predicted_with_errors
 from .quantities import Quantities
-from .questions import AlikeRespondents
 from .registry import answers_of
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class SetResults(DataAnswers):
         """Return what a posterior holds of the same questions with these counts, without those that nobody answered."""
         data, given = self.data(), np.flatnonzero(counts)
         answered = of_choices(data, np.full(given.size, -1), *data.places_of(given), times=counts[given])
-        return stored_sets(answered, self.posterior.lapse, self.posterior.has_unique)
+        return part_of_data(groups_of_sets(answered, self.posterior.lapse), self.posterior.has_unique)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
@@ -120,7 +121,7 @@ class PairResults(SetResults):
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
         data = self._comparisons(counts, posterior.option_covariates)
-        return stored_comparisons(data, posterior.lapse, posterior.has_unique, posterior.has_ties)
+        return part_of_data(groups_of_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique)
 
     def _comparisons(self, counts: np.ndarray, options: np.ndarray) -> PairedComparisons:
         """Return the comparisons with these counts of each cell (cells, 3), without cells that have none."""

@@ -6,23 +6,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
+from thali._inference.numerics.counts import outcomes
+from thali._model.asked_sets import table_of_outcomes, tied_places
 from thali._posterior.interval import tails_of
 from thali._posterior.view import POPULATION, Posterior, parted
 
 from ..draws.columns import columns_of
-from ..draws.counts import outcomes
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_blocks
 from ..draws.tree import DataPart
 from .class_order import agreement, together
 from .groups import joined_parts
 from .kinds_tree import shares_of_new
-from .predict import (
-    AskedSets,
-    lift_for,
-    table_of_outcomes,
-    tied_places,
-)
+from .predict import AskedSets, lift_for
 
 if TYPE_CHECKING:
     import pandas

@@ -6,14 +6,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
+from thali._inference.numerics.counts import outcomes
+from thali._model.choice_groups import (
+    MAX_PAIRS,
+    DataGroups,
+    groups_of_pairs,
+    groups_of_sets,
+    pair_index,
+    pair_names,
+    place_names,
+    shown_groups,
+)
 from thali._posterior.view import COVARIATE
 
 from ..draws.columns import FeatureColumns
-from ..draws.counts import outcomes
-from ..draws.covariates import Lift, lifted, parts_of, with_worths
+from ..draws.covariates import Lift, lifted, with_worths
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
-from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names
+from ..draws.tree import DataPart
 from .answer_draws import choice_answers, comparison_answers
 
 if TYPE_CHECKING:
@@ -21,37 +30,16 @@ if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
 
 
-def stored_comparisons(data: "PairedComparisons", lapse: float, unique: bool, has_ties: bool) -> DataPart:
-    """Return what a posterior holds of the comparisons themselves."""
-    labels = np.asarray(data.labels, dtype=str)
-    coefficients = np.bincount(data.cells.pair, data.questions().log_coefficients(), data.n_pairs)
-    constants, names = ({}, {}) if data.covariates is None else parts_of(data.covariates)
-    observed = {"wins": ("compared_pair", as_counts(data.wins))}
-    if has_ties:
-        observed["ties"] = "compared_pair", as_counts(data.tied)
+def part_of_data(stored: DataGroups, unique: bool) -> DataPart:
+    """Return the part of a posterior that is known without draws."""
     return DataPart(
-        kind=PAIRS,
-        log_constant=float(coefficients.sum()),
-        descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
-            "tie": "nu, the tie parameter",
-            "covariate": "covariate coefficients: change in the log odds per unit",
-        },
-        coordinates=names,
-        observed=observed,
-        constants={
-            "first": ("compared_pair", data.first),
-            "second": ("compared_pair", data.second),
-            "losses": ("compared_pair", as_counts(data.losses)),
-            "log_binomial_coefficient": ("compared_pair", coefficients),
-            "lapse": float(lapse),
-            "unique": bool(unique),
-            "has_ties": has_ties,
-            **constants,
-        },
-        observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second) | names,
-        rows=("compared_pair", "cell"),
-        common=("covariate",),
+        kind=stored.kind,
+        log_constant=stored.log_constant,
+        descriptions={},
+        observed=stored.observed,
+        constants=stored.constants | {"unique": bool(unique)},
+        observed_coordinates=stored.coordinates,
+        rows=stored.rows,
     )
 
 
@@ -67,30 +55,39 @@ def choices_part(
     beta: np.ndarray | None,
 ) -> DataPart:
     """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
-    stored, cells = stored_comparisons(data, lapse, unique, tie is not None), data.cells
+    labels, cells = np.asarray(data.labels, dtype=str), data.cells
+    stored = groups_of_pairs(data, lapse, tie is not None)
     if beta is not None:
         assert data.covariates is not None
         columns = with_worths(columns, data.covariates.options, beta)
     variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
-    coordinates, pointwise, answers = stored.coordinates, {}, None
+    coordinates, pointwise, answers = {}, {}, None
+    if beta is not None:
+        coordinates = {COVARIATE: stored.coordinates[COVARIATE]}
     if dense and len(cells.pair) <= MAX_PAIRS:
         answers = partial(comparison_answers(columns, data, lapse, tie, beta), slice(0, len(cells.pair)))
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability, terms = _pair_draws(columns, i, j, data, lapse, tie, beta)
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
-        coordinates = coordinates | pair_names(np.asarray(data.labels, dtype=str))
-        terms = (terms + stored.constants["log_binomial_coefficient"][1]).reshape(*shape, -1)
+        coordinates |= pair_names(labels)
+        terms = (terms + stored.coefficients).reshape(*shape, -1)
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
-    return replace(stored, variables=variables, coordinates=coordinates, pointwise=pointwise, answers=answers)
-
-
-def as_counts(values: np.ndarray) -> np.ndarray:
-    """Counts as integers, by which ArviZ knows discrete data; weighted ones as they are."""
-    whole = values.astype(np.int64)
-    return whole if np.array_equal(whole, values) else values
+    return replace(
+        part_of_data(stored, unique),
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
+            "tie": "nu, the tie parameter",
+            "covariate": "covariate coefficients: change in the log odds per unit",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        pointwise=pointwise,
+        common=("covariate",),
+        answers=answers,
+    )
 
 
 def _pair_draws(
@@ -139,37 +136,6 @@ def _terms(p: np.ndarray, q: np.ndarray, tie: np.ndarray | None, counts: Any) ->
 # What draws say about choices from sets: choice probabilities, and the likelihood of every set ----------------------
 
 
-def stored_sets(data: "Choices", lapse: float, unique: bool) -> DataPart:
-    """Return what a posterior holds of the choices from sets themselves, or of best and worst."""
-    labels, asked, is_named = np.asarray(data.labels, dtype=str), data.questions(), data.worst is not None
-    coefficients = asked.log_coefficients()
-    names = np.array([", ".join(members) for members in data.sets], dtype=str)
-    coordinates, rows = {"set": names}, ("set", "place")
-    if is_named:
-        rows = (*rows, "answer")
-    else:
-        offered = "place", names[data.set_of]
-        coordinates |= {"offered": offered, "alternative": ("place", labels[data.members])}
-    return DataPart(
-        kind=BEST_WORST if is_named else CHOICES,
-        log_constant=float(coefficients.sum()),
-        descriptions={
-            "choice_probability": "probability that the first of a pair is chosen, including lapses",
-            "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
-        },
-        observed={"chosen": (rows[-1], as_counts(asked.counts))},
-        constants={
-            "set_size": ("set", data.sizes),
-            "member": ("place", data.members),
-            "log_multinomial_coefficient": ("set", coefficients),
-            "lapse": float(lapse),
-            "unique": bool(unique),
-        },
-        observed_coordinates=coordinates,
-        rows=rows,
-    )
-
-
 def sets_part(
     columns: FeatureColumns,
     data: "Choices",
@@ -181,7 +147,8 @@ def sets_part(
     rule: str,
 ) -> DataPart:
     """The part of a posterior about choices from sets, or about best and worst of them."""
-    stored, asked, labels = stored_sets(data, lapse, unique), data.questions(), np.asarray(data.labels, dtype=str)
+    labels, asked = np.asarray(data.labels, dtype=str), data.questions()
+    stored = groups_of_sets(data, lapse)
     variables: dict[Any, Any] = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
     }
@@ -195,15 +162,19 @@ def sets_part(
         answers = choice_answers(columns, data, lapse, rule)(slice(0, data.n_sets))
         pointwise = {"chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))}
     if answers is not None and data.worst is None:
-        offered, alternative = (stored.observed_coordinates[name][1] for name in ("offered", "alternative"))
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
-        coordinates |= {
-            "place": np.array([f"{one} | {of}" for one, of in zip(alternative, offered, strict=True)], dtype=str),
-            "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
-            "alternative": ("place_number", alternative),
-        }
-    drawn = None if answers is None else lambda: answers
-    return replace(stored, variables=variables, coordinates=coordinates, pointwise=pointwise, answers=drawn)
+        coordinates |= place_names(data)
+    return replace(
+        part_of_data(stored, unique),
+        descriptions={
+            "choice_probability": "probability that the first of a pair is chosen, including lapses",
+            "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
+        },
+        variables=variables,
+        coordinates=coordinates,
+        pointwise=pointwise,
+        answers=None if answers is None else lambda: answers,
+    )
 
 
 # What people were shown, of which the choices may be those of a ranking -----------------------------------------------
@@ -211,5 +182,4 @@ def sets_part(
 
 def as_shown(part: DataPart, data: "Choices", rule: str) -> DataPart:
     """The part with how many options were shown at once, and by which rule the best and the worst were chosen."""
-    told = {"shown_size": ("shown_set", data.sizes)} | ({} if data.worst is None else {"best_worst": rule})
-    return replace(part, constants=part.constants | told, rows=(*part.rows, "shown_set"))
+    return replace(part, constants=part.constants | shown_groups(data, rule), rows=(*part.rows, "shown_set"))
