@@ -74,6 +74,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         compared_by_group="free,similar",
         by_group=True,
+        of_objects=True,
     ),
     DataSpec(
         TRIPLETS,
@@ -84,6 +85,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         compared_by_group="common,free,similar",
         by_group=True,
+        of_objects=True,
     ),
     DataSpec(
         CLASSES,
