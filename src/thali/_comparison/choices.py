@@ -40,12 +40,6 @@ class OfTasks(Splitter):
     def number_of_unit(self) -> np.ndarray:
         return np.arange(self.tasks.n_tasks)
 
-    def train(self, part: np.ndarray) -> tuple[Any, ...]:
-        return (self.tasks.take(~part),)
-
-    def test(self, part: np.ndarray) -> Any:
-        return self.tasks.take(part)
-
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
         import pandas as pd
 
@@ -106,6 +100,9 @@ class ChoicesOutOfSets(Evenly, OfTasks):
     def train(self, part: np.ndarray) -> tuple[Choices]:
         return (self.tasks.take(~part).choices,)
 
+    def test(self, part: np.ndarray) -> "ScoredOccasions":
+        return self.tasks.take(part)
+
 
 class Choosers(ChoicesOutOfSets):
     """Leaves out all choices of some respondents."""
@@ -158,12 +155,6 @@ class QuestionSplitter(Evenly):
 
     def observed(self) -> dict[str, np.ndarray]:
         return {"sizes": self.asked.sizes[self.set]}
-
-    def train(self, part: np.ndarray) -> tuple[Any]:
-        return (self.data.take(~part),)
-
-    def test(self, part: np.ndarray) -> Any:
-        return self.data.take(part)
 
     def units(self, part: np.ndarray) -> np.ndarray:
         return np.flatnonzero(part[self.set])

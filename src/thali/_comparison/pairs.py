@@ -243,12 +243,6 @@ class ObjectPairs(EachPair):
     def observed(self) -> dict[str, np.ndarray]:
         return {"values": self.data.values, "judgements": self.data.judgements}
 
-    def train(self, part: np.ndarray) -> tuple[Similarities]:
-        return (self.data.take(~part),)
-
-    def test(self, part: np.ndarray) -> Similarities:
-        return self.data.take(part)
-
 
 # Scores of left-out pairs: the log-likelihood of counts, and the predictive density of similarities -------------------
 
