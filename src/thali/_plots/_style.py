@@ -44,17 +44,6 @@ def hide_spines(ax: "Axes", *more: str) -> None:
     ax.spines[["top", "right", *more]].set_visible(False)
 
 
-def draw_observed(
-    ax: "Axes", said: np.ndarray, observed: np.ndarray, low: np.ndarray, high: np.ndarray, ends: Any
-) -> None:
-    """Draw a point for each observation, with the interval of what a model says, about the line of equality."""
-    ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)
-    bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(observed)), "zorder": 2}
-    # a mean may lie outside an equal-tailed interval, hence the maximum
-    ax.errorbar(said, observed, xerr=np.maximum([said - low, high - said], 0.0), ecolor="0.45", **bars)
-    ax.scatter(said, observed, s=9, color="0.3", linewidth=0, zorder=3)
-
-
 def whole_ticks(most: int) -> list[int]:
     """The whole numbers from 1 to `most`, evenly spaced; all of them up to 12."""
     step = next(step for power in (1, 10, 100, 1000, 10_000) for step in (power, 5 * power) if most <= 12 * step)
@@ -128,3 +117,32 @@ def name_rows(ax: "Axes", at: Any, labels: list[str], **look: Any) -> None:
     ax.set_yticks(at, labels, parse_math=False, **look)
     ax.tick_params(axis="y", length=0)
     hide_spines(ax, "left")
+
+
+def draw_intervals(ax: "Axes", at: Any, mean: Any, low: Any, high: Any, label: str) -> None:
+    """Draw a dot and its interval in each row."""
+    ax.hlines(at, low, high, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
+    ax.plot(mean, at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+
+
+_ROW, _HEAD = 0.21, 0.27  # inches of a row, and of the name above a group of rows
+
+
+def grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of rows, and of the names above each group of them ("": none), in inches from the top."""
+    has_name = np.array([bool(group) and groups[:place][-1:] != [group] for place, group in enumerate(groups)])
+    at = 0.05 + _HEAD * np.cumsum(has_name) + _ROW * (np.arange(len(groups)) + 0.5)
+    return at, at[has_name] - (_ROW + _HEAD) / 2
+
+
+def name_grouped_rows(ax: "Axes", at: np.ndarray, labels: list[str], heads: np.ndarray, names: list[str]) -> None:
+    """Write the labels of rows, and in bold the names above groups of them."""
+    name_rows(ax, [*at, *heads], [*labels, *names], fontsize=9)
+    for text in ax.get_yticklabels()[len(at) :]:
+        text.set_fontweight("bold")
+
+
+def divide_rows(ax: "Axes", heads: np.ndarray) -> None:
+    """Draw lines between groups of rows."""
+    for head in heads[1:]:
+        ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
