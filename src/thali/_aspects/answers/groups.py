@@ -102,9 +102,7 @@ def group_posterior(
     stored = {dim for dims, _ in variables.values() for dim in dims}
     coordinates = _coordinates(parts, stored)
     if likelihood.unique:
-        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
-        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_group], axis=2)
-        variables["group_unique_weights"] = (("chain", "draw", "group", "option"), unique)
+        variables |= unique_variables(middle, by_group, shape, "group", "group_unique_weights")
     descriptions = parts[0].descriptions | _OF_GROUPS
     found = kept.groups(variables, sampled | {"option": labels, **coordinates}, descriptions)
     if all(part.pointwise for part in parts):
@@ -116,6 +114,18 @@ def group_posterior(
     constant["similar"] = bool(similar)
     found["constant_data"] = constant
     return Posterior.of(found, {**origin(), **attrs})
+
+
+def unique_variables(
+    middle: FeatureColumns, each: Sequence[FeatureColumns], shape: tuple[int, int], dim: str, name: str
+) -> dict[str, Any]:
+    """Return the variables of the weights of unique aspects: their mean, and those of each group or class."""
+    of_each = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
+    mean = middle.unique_weights.reshape(*shape, -1)
+    return {
+        "unique_weights": (("chain", "draw", "option"), mean),
+        name: (("chain", "draw", dim, "option"), of_each),
+    }
 
 
 def _kept_of(part: DataPart, people: int) -> DataPart:

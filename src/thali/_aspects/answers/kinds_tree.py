@@ -17,7 +17,7 @@ from thali._posterior.store import origin, tree_of
 from thali._posterior.view import POPULATION
 
 from ..draws.tree import kept_draws, stored_features
-from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over
+from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over, unique_variables
 
 if TYPE_CHECKING:
     import xarray
@@ -82,9 +82,7 @@ def kinds_tree(
         "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
     }
     if likelihood.unique:
-        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
-        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
-        variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
+        variables |= unique_variables(middle, by_kind, shape, "kind_number", "kind_unique_weights")
     shares = shares_of_new(sizes).reshape(*shape, number)
     for name, values in own.items():
         if name in part.descriptions:  # others stand in the parts

@@ -11,6 +11,7 @@ import numpy as np
 from thali._arguments import one_of
 from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
+from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import warn, without_warnings
 from thali._labels import shorten
@@ -133,7 +134,7 @@ def _log_score(chain: FeatureChain, left_out: Any, sigma: float) -> float:
         Z, w = b.Z[:columns], b.w[:columns]
         mu[number] = chain.cache.real[CONSTANT] + w @ (Z[:, left_out.first] * Z[:, left_out.second])
     deviation = sigma / np.sqrt(left_out.judgements)
-    logs = -0.5 * ((left_out.values - mu) / deviation) ** 2 - np.log(deviation) - 0.5 * math.log(2.0 * math.pi)
+    logs = log_normal_density(left_out.values, mu, deviation)
     return float(np.asarray(logsumexp(logs, axis=0)).sum()) - left_out.n_pairs * math.log(STATES)
 
 

@@ -1,5 +1,6 @@
 """What --models, --aspects and --tree name: models, and the tables and trees of options that they read."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,17 +77,22 @@ def _from_columns(
     }
 
 
-def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+def _named_rows(path: str, table: "pandas.DataFrame", what: str) -> Iterator[tuple[str, str]]:
+    """The options of a table and what the second column says of each; a row without either is refused."""
     from thali._labels import as_label
 
-    owned: dict[str, list[str]] = {label: [] for label in labels}
-    for row, (option, aspect) in enumerate(table.itertuples(index=False), start=1):
-        if not as_label(option) or not as_label(aspect):
+    for row, (option, of_it) in enumerate(table.itertuples(index=False), start=1):
+        if not as_label(option) or not as_label(of_it):
             raise DataError(
-                f"{path}: row {row} below the header must contain an option and an aspect; got {option!r} and"
-                f" {aspect!r}."
+                f"{path}: row {row} below the header must contain an option and {what}; got {option!r} and {of_it!r}."
             )
-        owned.setdefault(as_label(option), []).append(as_label(aspect))  # the model refuses unknown options
+        yield as_label(option), as_label(of_it)
+
+
+def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+    owned: dict[str, list[str]] = {label: [] for label in labels}
+    for option, aspect in _named_rows(path, table, "an aspect"):
+        owned.setdefault(option, []).append(aspect)  # the model refuses unknown options
     return owned
 
 
@@ -111,19 +117,14 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
 
-    from thali._labels import as_label
     from thali._reading.table import read_table
 
     table = read_table(source)
     if table.shape[1] != 2:
         raise DataError(f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}.")
     groups: dict[str, list[str]] = {}
-    for row, (option, group) in enumerate(table.itertuples(index=False), start=1):
-        if not as_label(option) or not as_label(group):
-            raise DataError(
-                f"{path}: row {row} below the header must contain an option and a group; got {option!r} and {group!r}."
-            )
-        groups.setdefault(as_label(group), []).append(as_label(option))
+    for option, group in _named_rows(path, table, "a group"):
+        groups.setdefault(group, []).append(option)
     return thali.Tree.from_groups(groups, LEAF_LENGTH if leaf_length is None else leaf_length)
 
 
