@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 
 from thali._arguments import whole
 from thali._data.connectivity import connected, parted
+from thali._inference.places import starts
 from thali._inference.seeds import root, streams
 from thali._inference.warn import without_warnings
 from thali._labels import as_label
@@ -354,8 +355,8 @@ def _answered(tasks: "ChoiceExperiment", versions: np.ndarray) -> "ChoiceExperim
     rows += np.arange(len(rows))
     return tasks.with_fields(
         respondents=tuple(map(str, range(1, len(versions) + 1))),
-        first_task=np.concatenate([[0], np.cumsum([len(each) for each in of_people])]),
-        first_row=np.concatenate([[0], np.cumsum(sizes)]),
+        first_task=starts([len(each) for each in of_people]),
+        first_row=starts(sizes),
         chosen=tasks.chosen[own],
         row_product=tasks.row_product[rows],
         task_labels=tasks.task_labels[own],

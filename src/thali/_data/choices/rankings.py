@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, short_number, shorten
+from thali._labels import as_label, checked_labels, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError
 
 from ..checks import checked_numbers
@@ -382,7 +382,7 @@ def _numbered(
     orders = [[label for group in groups for label in group] for groups in rankings]
     named = list(dict.fromkeys(label for order in orders for label in order))
     names = in_order(named) if labels is None else checked_labels(labels)
-    place = {label: k for k, label in enumerate(names)}
+    place = positions(names)
     found = []
     for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
         for k, label in enumerate(order):

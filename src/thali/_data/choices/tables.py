@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of
+from thali._inference.places import starts
 from thali._labels import shorten
 from thali.errors import DataError
 
@@ -316,7 +317,7 @@ def counted_answers(occasion: Any, alternative: Any, marked: list[Any], responde
         key = key * places + answer
     keys, at = np.unique(key, return_inverse=True)
     times = np.bincount(at, weights=counts[who])
-    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    start = starts(sizes)
     worst = None
     if len(answers) > 1:
         keys, worst = keys // places, keys % places
