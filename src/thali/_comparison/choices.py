@@ -116,7 +116,8 @@ class Choosers(ChoicesOutOfSets):
         super().__init__(data)
         if not self.knows_people:
             raise DataError(
-                "The choices do not identify respondents; hold out choices instead, or name the column of respondents."
+                "The choices do not identify respondents; hold out choices instead, or read them again and name the"
+                " column of respondents."
             )
 
     @property

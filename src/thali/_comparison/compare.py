@@ -131,7 +131,8 @@ def refuse_people(named: dict[str, Any], kind: str) -> None:
         tells = _TELLS.get(type(model.people), "")
         if tells:
             raise ArgumentError(
-                f"Model {name!r} distinguishes {tells}, so it must be compared by predictions for respondents; set ",
+                f"Model {name!r} distinguishes {tells}, so the models must be compared by predictions for left-out"
+                " respondents; set ",
                 Setting("leave_out", "respondent"),
                 ".",
             )

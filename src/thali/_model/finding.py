@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from thali._described import Described, Description
 from thali._inference.warn import warn_of_loss
-from thali._labels import suggest
+from thali._labels import shorten, suggest
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
 from .columns import described
@@ -254,7 +254,7 @@ class Findings(Sequence[Finding], Described):
         """
         if key not in self._makers:
             known = tuple(self._makers)
-            raise ArgumentError(f"There is no finding {key!r}; the keys are {', '.join(known)}.{suggest(key, known)}")
+            raise ArgumentError(f"There is no finding {key!r}; available: {shorten(known, 99)}.{suggest(key, known)}")
         if key not in self._made:
             self._made[key] = self._of(self._makers[key])
         return self._made[key]
@@ -294,7 +294,7 @@ class Findings(Sequence[Finding], Described):
         if not isinstance(which, str):
             return list(self)[which]
         if (found := self.find(which)) is None:
-            raise ArgumentError(f"There is no result {which!r} here; the keys are {', '.join(self.keys())}.")
+            raise ArgumentError(f"There is no result {which!r}; available: {shorten(self.keys(), 99)}.")
         return found
 
     def __contains__(self, key: object) -> bool:

@@ -105,7 +105,7 @@ def without_covariates(data: PairedComparisons, known: str = "") -> PairedCompar
     names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
     if names:
         raise DataError(
-            f"This function does not support covariates, but the comparisons have {shorten(names)}; fit a model"
+            f"This analysis requires comparisons without covariates, but these have {shorten(names)}; fit a model"
             " instead, or remove the covariates with data.with_covariates([])."
         )
     return data.with_covariates(())

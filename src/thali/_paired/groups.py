@@ -193,7 +193,7 @@ def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
         return ""
     numbers = (
-        f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, {p_in_words(p)}"
+        f"row 'group': deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, {p_in_words(p)}"
     )
     found = "differ significantly in their weights" if p < _LEVEL else "do not differ significantly in their weights"
-    return f"The groups {listed(names)} {found} ({numbers})."
+    return f"Groups {listed(map(repr, names))} {found} ({numbers})."

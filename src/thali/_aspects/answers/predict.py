@@ -9,7 +9,7 @@ import numpy as np
 from thali._data.answers import first_answers
 from thali._data.choices import Choices
 from thali._data.pairs.parts import LeftPair
-from thali._labels import as_label
+from thali._labels import as_label, shorten
 from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -194,9 +194,9 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
             raise ArgumentError(f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets.")
         for name in names:
             if name not in where:
-                known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
+                known = shorten(labels, 10)
                 raise ArgumentError(
-                    f"Entry {number} contains {name!r}, which is not an option of the data; options are {known}."
+                    f"Entry {number} contains {name!r}, which is not an option of the data; the options are {known}."
                 )
         if len(set(names)) < len(names):
             double = next(name for k, name in enumerate(names) if name in names[:k])

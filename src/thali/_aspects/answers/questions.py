@@ -75,7 +75,7 @@ def refuse_weights(asked: Questions) -> None:
     place = np.cumsum(asked.rows.is_shown)[row[0]] - 1
     options = (asked.rows.names[column][place] for column in CHECKED[asked.rows.kind].options)
     raise DataError(
-        "The check simulates integer numbers of answers, but an answer about"
+        "The check simulates unweighted answers, but an answer about"
         f" {' and '.join(repr(str(option)) for option in options)} has weight {weight:g}; fit unweighted counts to use"
         " the check."
     )

@@ -107,7 +107,7 @@ class Additive:
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                f", the standard deviation of a similarity, must be a number between {LEAST:g} and {MOST:g}, or ",
+                f", the standard deviation of a similarity, must be a number from {LEAST:g} to {MOST:g} or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",
@@ -129,8 +129,7 @@ class Additive:
                 DataWarning(
                     Setting("sigma", sigma),
                     f" is{judged} below {SMALL:g} times the standard deviation of the similarities ({spread:.3g}), so"
-                    " chains"
-                    " mix very slowly; increase it, or set ",
+                    " chains mix very slowly; increase it, or set ",
                     Setting("sigma", LEARNED),
                     " to learn it.",
                 )

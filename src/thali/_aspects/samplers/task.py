@@ -172,8 +172,8 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
         if not likelihood.takes_signed_weights:
             raise ArgumentError(
                 Argument("weight_prior"),
-                f": weights of {type(likelihood).__name__} are positive, but normal priors are for weights of either"
-                " sign, in custom likelihoods; give the shape and rate of a Gamma distribution, such as ",
+                f": the weights of {type(likelihood).__name__} are positive and cannot have a normal prior; give the"
+                " shape and rate of a Gamma distribution, such as ",
                 Value("weight_prior", (1, 1)),
                 ".",
             )

@@ -674,8 +674,8 @@ def ties_unknown(ties: float, comparisons: float) -> DataError:
     are = "is a tie" if ties == 1 else "are ties"
     return DataError(
         f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here; count ties as half"
-        " a choice for each option, ",
-        Message(InPython("data.without_ties('half')", "--ties half"), ", or drop them, "),
+        " a choice for each option with ",
+        Message(InPython("data.without_ties('half')", "--ties half"), ", or drop them with "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )
 
