@@ -326,8 +326,8 @@ class HitScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, guessing = table.loc[best], table.loc[BASE, "log_score"]
         return (
-            f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit}"
-            f" (guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} hits."
+            f"{best!r} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit}"
+            f" (guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} correct."
         )
 
 

@@ -48,7 +48,7 @@ def models_of_own_data(models: Any) -> dict[str, Any]:
     named = _by_name(models, example, ())
     for name, model in named.items():
         if not isinstance(model, LatentFeatureModel):
-            raise ArgumentError(f"{name!r} must be a model for {OWN}, such as {example}; got {model!r}.")
+            raise ArgumentError(f"Data of a custom likelihood require a model such as {example}; {name!r} is {model!r}.")
     return named
 
 
@@ -365,7 +365,9 @@ def compare(
             ("folds", folds),
         ):
             if value is not None:
-                raise ArgumentError(Argument(name), " applies to comparisons by prediction only; remove this argument.")
+                raise ArgumentError(
+                    Argument(name), " applies to comparisons by prediction only; remove ", Argument(name), "."
+                )
         if is_own(data):
             named = models_of_own_data(models)
         else:
@@ -381,7 +383,12 @@ def compare(
     for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
         if is_given:
             raise ArgumentError(
-                Argument(name), " requires a comparison with ", Setting("by", EVIDENCE), "; remove this argument."
+                Argument(name),
+                " requires a comparison with ",
+                Setting("by", EVIDENCE),
+                "; remove ",
+                Argument(name),
+                ".",
             )
     data, leave_out = as_left_out(data, leave_out)
     kind = kind_of(data)

@@ -274,10 +274,10 @@ class Findings(Sequence[Finding], Described):
         try:
             return maker(self._source, self._settings)
         except ThaliError as error:  # it does not apply to this source
-            return maker.named(Finding(Message(error), good=False, headline="This could not be computed."))
+            return maker.named(Finding(Message(error), good=False, headline="This result could not be computed."))
         except Exception as error:  # whatever it is: the others are worth more
             warn_of_loss(f"'{maker.key}' could not be computed", error)
-            fault = f"This could not be computed: {type(error).__name__}: {error}."
+            fault = f"This result could not be computed ({type(error).__name__}: {error})."
             return maker.named(Finding(fault, good=False, headline="This is a bug in thali."))
 
     def __iter__(self) -> Iterator[Finding]:

@@ -405,7 +405,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         if self._chooses_sigma(data):
             sigma = (
                 Argument("sigma"),
-                " was chosen by cross-validation of the same data; set a number, or ",
+                " was chosen by cross-validation of the same data; set a number or ",
             )
             raise ArgumentError(*sigma, Setting("sigma", LEARNED), " before computing the evidence.")
         return self._parts(data)

@@ -164,7 +164,7 @@ def numbers_of(
     if np.isnan(values).any():
         row = int(np.isnan(values).argmax())
         text = texts[codes[row]]
-        what = f"is {text!r}, not a finite number" if text else "is missing"
+        what = f"is {text!r}, but must be a finite number" if text else "is missing"
         raise DataError(f"Attribute {name!r} {where(row)} {what}; {reason}.")
     return values
 

@@ -198,9 +198,9 @@ def _refuse_orders(columns: WideTasks) -> None:
         places = [columns.alternatives.index(label) for label in order if label in columns.alternatives]
         if not columns.is_listed and places != sorted(places):
             raise DataError(
-                f"Column {columns.chosen!r} contains numbers of alternatives, but the columns of alternatives are in"
-                f" different orders ({shorten(columns.alternatives)}, but from {name!r} on {shorten(order)}); list"
-                " the alternatives in the order of these numbers with ",
+                f"Column {columns.chosen!r} contains numbers of alternatives, but the columns list the alternatives in"
+                f" different orders (first {shorten(columns.alternatives)}; from column {name!r} on {shorten(order)});"
+                " list the alternatives in the order of these numbers with ",
                 Argument("alternatives"),
                 ".",
             )
