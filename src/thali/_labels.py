@@ -95,7 +95,7 @@ def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ..
             raise DataError(f"{what} must not be empty, but number {position + 1} of {len(labels)} is.")
         if label in seen:
             raise DataError(
-                f"{what} must be unique, but numbers {seen[label] + 1} and {position + 1} are both {label!r}."
+                f"{what} must be unique, but entries {seen[label] + 1} and {position + 1} are both {label!r}."
             )
         seen[label] = position
     return labels
@@ -176,3 +176,14 @@ def listed(names: Iterable[Any], most: int = 6) -> str:
     names = [str(name) for name in names]
     shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1:,} more"]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+
+
+def quoted(names: Iterable[Any], most: int = 6) -> str:
+    """Quoted names in a sentence.
+
+    Examples
+    --------
+    >>> quoted(["tea", "milk"])
+    "'tea' and 'milk'"
+    """
+    return listed(map(repr, names), most)

@@ -9,7 +9,7 @@ from thali._aspects.models.base import LatentFeatures
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.open import LatentFeatureModel
 from thali._data.kinds import OF_GROUPS, OWN, PAIRS, spec_of_kind
-from thali._labels import shorten
+from thali._labels import listed, shorten
 from thali._model.counted_ties import CONVERSIONS, has_ties
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._model.registry import spec_of
@@ -48,7 +48,7 @@ def models_of_own_data(models: Any) -> dict[str, Any]:
     named = _by_name(models, example, ())
     for name, model in named.items():
         if not isinstance(model, LatentFeatureModel):
-            raise ArgumentError(f"Data of a custom likelihood require a model such as {example}; {name!r} is {model!r}.")
+            raise ArgumentError(f"Your own data require a model such as {example}; {name!r} is {model!r}.")
     return named
 
 
@@ -84,7 +84,7 @@ def _refuse_others(name: str, model: Any, kind: str, example: str, scorer: Score
             " model."
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
-        alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""
+        alternative = f", or have {listed(scorer.own_models)}" if scorer.own_models else ""
         raise ArgumentError(
             f"{name!r} must be a thali model for {kind}, such as {example}{alternative}; got {model!r}."
         )

@@ -98,7 +98,7 @@ def check_finite(
             raise DataError(
                 f"No finite estimate exists, because some options were never {was} any other:"
                 f" {shorten(names)}. Remove these options",
-                InPython(" with subset"),
+                InPython(" with `subset`"),
                 ", or ",
                 *instead,
             )

@@ -84,9 +84,7 @@ class Model:
         known = self._signature()
         for name, value in params.items():
             if name not in known:
-                raise ArgumentError(
-                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {', '.join(known)}."
-                )
+                raise ArgumentError(f"{type(self).__name__} has no parameter `{name}`; available: {', '.join(known)}.")
             setattr(self, self._stored_as.get(name, name), value)
         return self
 
@@ -381,7 +379,7 @@ def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
     names = [each for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters if each != "self"]
     has = ", ".join(names) if names else "nothing"
     return UnknownArgumentError(
-        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; its parameters are {has}.{suggest(name, names)}"
+        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; available: {has}.{suggest(name, names)}"
     )
 
 

@@ -281,7 +281,7 @@ class _Work:
         warn(
             EstimateWarning(
                 Setting("max_time", self.run.max_time),
-                f" is half over, but the chains are still warming up: they restart with {tune:,} warm-up states"
+                f" has half passed, but the chains are still warming up. They restart with {tune:,} warm-up states"
                 f" instead of {self.run.tune:,}. Allow more time for better results.",
             )
         )

@@ -233,8 +233,8 @@ def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
     directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
     if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
         raise DataError(
-            f"The effects of {shorten(names)} are not identified separately from the worths, because they do not vary"
-            " between comparisons of the same pair or are collinear; set ",
+            f"The comparisons do not separate the worths from the effects of covariates ({shorten(names)}), which must"
+            " vary between comparisons of the same pair and must not be collinear; set ",
             Setting("method", "laplace"),
             ", which has a prior, or name fewer with ",
             Argument("covariates"),

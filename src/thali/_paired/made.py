@@ -54,7 +54,7 @@ _SENTENCES = {
     "spread": "log u ~ Normal(log 1.3, 1)",
     "ties prior": ", with a Normal(0, 4) prior on the logarithm of its parameter",
     "pool": "The log worths in each part varied around the common ones as Normal(0, s²), with {spread}.",
-    "parts differ": "The chains of these parts do not agree yet: {parts}.",
+    "parts differ": "The chains for {parts} do not agree yet.",
     "intervals": "Intervals are central {interval}s; two options are called separated if their order has"
     " probability ≥ 0.95.",
 }
@@ -141,7 +141,7 @@ def _varying(data: Judgements, chosen: dict[str, Any]) -> tuple[Text, ...]:
         sentences.append(phrase(_SENTENCES, "period", period=chosen["period"], spread=drift))
     dates = [f"{word} {chosen[key]}" for key, word in (("since", "since"), ("until", "until")) if chosen[key]]
     if dates:
-        sentences.append(phrase(_SENTENCES, "dates", dates=" and ".join(dates)))
+        sentences.append(phrase(_SENTENCES, "dates", dates=listed(dates)))
     return (*sentences, *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if chosen["pool"] else []))
 
 

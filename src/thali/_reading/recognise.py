@@ -264,7 +264,7 @@ def recognise(
         of_others -= {name for shape in shapes if shape.name == sure[0].shape for name in shape.options}
         if unused := [name for name, value in options.items() if value is not None and name in of_others]:
             raise ArgumentError(
-                Argument(unused[0]), f" does not apply to this table ({sure[0].how}); remove this argument."
+                Argument(unused[0]), f" does not apply to this table ({sure[0].how}); remove ", Argument(unused[0]), "."
             )
     return sure[0]
 

@@ -130,8 +130,8 @@ ENGLISH = {
     "reach.caption": "Share of respondents reached by each set, with its interval.",
     "respondent_effects": "Multiplicative effects of respondent characteristics on preferences: {effects}.",
     "respondent_effects.judged": "Multiplicative effects of respondent characteristics on feature weights: {effects}.",
-    "respondent_effects.one": "{of} × {ratio} per unit of '{column}'",
-    "respondent_effects.label": "{of} × {ratio} ({label} relative to {first} in '{column}')",
+    "respondent_effects.one": "× {ratio} for {of} per unit of '{column}'",
+    "respondent_effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
     "respondent_effects.none": "No weight clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the column, with the other"
     " columns constant; for options, changes in the log of the option's share of the total worth.",

@@ -78,7 +78,7 @@ def build_task(
         if expected > MAX_EXPECTED:
             raise ArgumentError(
                 Setting("alpha", alpha),
-                f" implies a prior mean of {expected:,.0f} features; choose a value that implies at most"
+                f" implies a prior mean of {expected:,.6g} features; choose a value that implies at most"
                 f" {MAX_EXPECTED:,}.",
             )
     draws = whole("draws", draws, 1)

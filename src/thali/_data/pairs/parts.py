@@ -570,8 +570,8 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     if data.covariate_names != more.covariate_names:
         one, other = (shorten(part.covariate_names) or "none" for part in parts)
         raise DataError(
-            f"The comparisons have the covariates {one}, but the new comparisons have {other}; give both the same"
-            " covariates."
+            f"The covariates of the new comparisons ({other}) differ from those of the earlier comparisons ({one});"
+            " give both the same covariates."
         )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
         raise DataError("Comparisons with option covariates cannot be merged; add these covariates afterwards.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, is_number, short_number, shorten, suggest
+from thali._labels import as_label, is_number, listed, short_number, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import Who, who_answered
@@ -225,7 +225,7 @@ def _unreadable(
     if not unread.any():
         return DataError(f"Column {chosen!r} contains no answers; name another column with ", Argument("chosen"), ".")
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
-        found = " and ".join(filter(None, [", ".join(sorted(answers)[:-1]), sorted(answers)[-1]]))
+        found = listed(sorted(answers))
         return DataError(
             f"Column {chosen!r} contains {found}, which do not show which side was chosen; define them with ",
             Argument("coding"),
@@ -238,7 +238,7 @@ def _unreadable(
     text = as_label(frame[chosen].iloc[row])
     alike = frame.loc[faults & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
     number = stood_for(alike, count)
-    further = f" and {number - 1:,.0f} more" if number > 1 else ""
+    further = f" (and {number - 1:,.0f} more)" if number > 1 else ""
     options = [as_label(frame[name].iloc[row]) for name in sides]
     words = "H, D, A, 1, X, 2 or 1, 0, -1" if game else "a side (left, right, first, second, 1, 2)"
     return DataError(
