@@ -57,8 +57,8 @@ ARRAYS = [
     ([1, 2, 3], None, ("`counts`", "got shape", "(3,)", "PairedComparisons")),
     ([[0, 1], [1]], None, ("`counts`",)),
     ([[0, 1], [1, 0]], "ABC", ("`labels`", "got 3", "2 options")),
-    ([[0, 1], [1, 0]], "AA", ("'A'", "unique, but numbers")),
-    ([[0, 1], [1, 0]], ["1", 1], ("'1'", "unique, but numbers")),
+    ([[0, 1], [1, 0]], "AA", ("'A'", "unique, but entries")),
+    ([[0, 1], [1, 0]], ["1", 1], ("'1'", "unique, but entries")),
     ([[0, 1], [1, 0]], ["A", " "], ("Labels must not be empty",)),
     ([[0, 0], [0, 0]], None, ("2 options",)),
     ([[0]], "A", ("got 'A'",)),
@@ -82,7 +82,7 @@ ARRAYS = [
     (
         framed([[0, 1], [1, 0]], "AA", "AA"),
         None,
-        ("'A'", "unique, but numbers"),
+        ("'A'", "unique, but entries"),
     ),
     (
         framed([[0, 1], [1, 0]]),
@@ -279,7 +279,7 @@ FILES = [
     (",A,B,C\nA,0,1,2\nB,1,0,2\n", ("'C'", "labels; only columns")),
     (
         ",A,B,C\nA,0,1,1\nA,1,0,1\nB,1,1,0\n",
-        ("'A'", "unique, but numbers"),
+        ("'A'", "unique, but entries"),
     ),
     (
         ",A,B\nA,0,1\nB,,0\n",

@@ -38,7 +38,7 @@ ARRAYS = [
     (np.zeros((0, 0)), None, ("got none",)),
     (np.full((3, 3), NAN), None, ("3 objects",)),
     (np.diag([1.0, 2, 3]) + np.where(np.eye(3), 0, NAN), None, ("3 objects",)),
-    ([[1, 0.5], [0.5, 1]], "AA", ("'A'", "unique, but numbers")),
+    ([[1, 0.5], [0.5, 1]], "AA", ("'A'", "unique, but entries")),
     ([[1, 0.5], [0.5, 1]], ["A", ""], ("Labels must not be empty",)),
     ([[1, 0.5], [0.5, 1]], "ABC", ("`labels`", "got 3", "2 objects")),
     (
@@ -47,7 +47,7 @@ ARRAYS = [
         ("'C'", "'B'"),
     ),
     (framed([[1, 0.5], [0.5, 1]]), "BA", ("`labels`", "DataFrame")),
-    (framed([[1, 0.5], [0.5, 1]], "AA"), None, ("'A'", "unique, but numbers")),
+    (framed([[1, 0.5], [0.5, 1]], "AA"), None, ("'A'", "unique, but entries")),
     (
         [[1, INF], [INF, 1]],
         "AB",

@@ -17,7 +17,7 @@ LABELS = ("tea", "milk", "water")
 UNKNOWN = (
     "3 of 7 comparisons are ties, but ties are not supported here; count ties as half a choice for each"
     " option, "
-    "data.without_ties('half'), or drop them, data.without_ties('drop')."
+    "with data.without_ties('half'), or drop them with data.without_ties('drop')."
 )
 
 

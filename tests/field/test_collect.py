@@ -207,7 +207,7 @@ def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):
 def test_folders_without_answers_and_with_those_of_two_studies(tmp_path):
     with refused(DataError, "There is no folder"):
         th.field.collect(tmp_path / "nothing")
-    with refused(DataError, "it is empty"):
+    with refused(DataError, "It is empty"):
         th.field.collect(tmp_path)
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     with refused(DataError, "columns study, person"):

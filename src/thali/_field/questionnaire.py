@@ -272,7 +272,7 @@ def _extras(
             raise DataError(f"A {name} trial of {asked.kind} requires {what}.")
         if asked.kind in (PAIRS, RATINGS, ODD, CHOICE) and len(extra.shown) != wanted:
             raise DataError(
-                f"A {name} trial of {asked.kind} must show the same number as all trials, {wanted}; got"
+                f"A {name} trial of {asked.kind} must show {wanted} options or products, like all trials; got"
                 f" {len(extra.shown)}."
             )
         if name == "catch" and asked.kind == RATINGS:

@@ -230,7 +230,7 @@ def test_what_predictions_may_be_given(model):
 
 @pytest.mark.fit  # for its time
 def test_classical_tests_refuse_them(data):
-    with refused(DataError, "not support covariates"):
+    with refused(DataError, "without covariates"):
         th.paired.transitivity(data)
-    with refused(DataError, "not support covariates"):
+    with refused(DataError, "without covariates"):
         th.paired.group_test([data, data])

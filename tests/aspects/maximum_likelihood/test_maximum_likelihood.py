@@ -251,7 +251,7 @@ def test_weights_that_these_pairs_do_not_tell_are_named():
     [
         ({"aspects": "ibp"}, ("'ibp'",)),
         ({"aspects": 3}, ("got 3",)),
-        ({"aspects": th.Tree.star(["a", "b"])}, ("along a Tree",)),
+        ({"aspects": th.Tree.star(["a", "b"])}, ("along a tree",)),
         ({"aspects": {"LBJ": ["x"]}}, ("'HW'",)),
         ({"aspects": np.ones((8, 2))}, ("8 rows", "9 options")),
         ({"aspects": "unique", "unique": False}, ("No option",)),
@@ -287,7 +287,7 @@ def test_likelihood_ratio(btl, tree):
     for pair, sentence in [
         ((tree, btl), ("'politician'", "the order")),
         ((btl, btl), ("same aspects",)),
-        ((btl, maximised(TREE, lapse=0.01)), ("lapses", "0 and 0.01")),
+        ((btl, maximised(TREE, lapse=0.01)), ("lapse rates", "0 and 0.01")),
         ((btl, maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))), ("different data",)),
         ((btl, "tree"), ("EliminationByAspects", "maximum likelihood")),
     ]:

@@ -180,11 +180,11 @@ def test_files(done, fake, folder):
 
 BAD = {
     "no such attribute": (["--monotone", "prize=decreasing"], "Did you mean 'price'?"),
-    "no such direction": (["--monotone", "price=down"], "increasing or decreasing; got 'down'"),
+    "no such direction": (["--monotone", "price=down"], "'increasing' or 'decreasing'; got 'down'"),
     "both directions": (["--monotone", "price=decreasing", "price=increasing"], "as both"),
     "no order": (
         ["--monotone", "brand=increasing"],
-        "alphabetical order only; list them from worst to best with --levels",
+        "sorted alphabetically; list them from worst to best with --levels",
     ),
     "no equals": (["--monotone", "price"], "NAME=VALUE"),
     "features": (["--features", "3"], "--features applies to additive-clustering"),

@@ -180,7 +180,7 @@ MISTAKES = [
         "shared aspects of sets by likelihood",
         f"sets.csv {LIKELIHOOD} --aspects rum.csv",
         lambda: by_likelihood(sets(), aspects={"tea": ["hot"], "milk": ["hot"], "rum": []}),
-        "choices from more than two options maximum likelihood requires unique aspects only",
+        "choices from more than two options maximum likelihood supports only unique aspects",
     ),
     (
         "groups by likelihood",
@@ -192,7 +192,7 @@ MISTAKES = [
         "weights that cannot be told apart",
         f"tea.csv {LIKELIHOOD} --aspects hot.csv",
         lambda: by_likelihood(aspects={"tea": ["hot"], "coffee": [], "milk": []}),
-        "remove some of them or set",
+        "remove one of these aspects, or set",
     ),
     (
         "an aspect named like an option",
