@@ -509,7 +509,7 @@ REFUSED = {
     "groups, individuals": (
         lambda: {"A": comparisons(), "B": comparisons(seed=1)},
         {"people": th.people.Individuals()},
-        ("several; give one",),
+        ("contain several",),
     ),
     "laplace, individuals": (
         comparisons,
