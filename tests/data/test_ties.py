@@ -16,7 +16,7 @@ TIES = [[0, 1, 2], [1, 0, 0], [2, 0, 0]]
 LABELS = ("tea", "milk", "water")
 UNKNOWN = (
     "3 of 7 comparisons are ties, but ties are not supported here; count ties as half a choice for each"
-    " option, "
+    " option "
     "with data.without_ties('half'), or drop them with data.without_ties('drop')."
 )
 
