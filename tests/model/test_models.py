@@ -149,7 +149,7 @@ def test_parameters_as_in_scikit_learn():
     assert parameters["aspects"] == 3
     assert repr(type(model)(**parameters)) == repr(model) == "EliminationByAspects(aspects=3, lapse=0.02)"
     assert model.set_params(alpha=2.0) is model and model.alpha == 2.0
-    with refused(ArgumentError, "'beta'"):
+    with refused(ArgumentError, "`beta`"):
         model.set_params(beta=1)
 
 
