@@ -108,7 +108,7 @@ def test_one_file_may_hold_the_answers_of_many(tmp_path):
     said(found.note, "2 respondents", "8 answers", "2 rows", "all.csv")
     save(tmp_path, again=pd.concat([rows_of("pairs", "ann"), rows_of("pairs", "bob")]))
     note = th.field.collect(tmp_path).note
-    said(note, "2 respondents", "8 answers", "2 questionnaires", "'all.csv'")
+    said(note, "2 respondents", "8 answers", "2 repeated questionnaires", "'all.csv'")
     assert "questionnaire that is not used" in note and "8 rows" in note and "(8)" in note
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.optimise import Concave, newton
 from thali._labels import listed, shorten, suggest
-from thali.errors import Argument, ArgumentError, InPython
+from thali.errors import Argument, ArgumentError, InPython, one_of
 
 from .coding import Coding, coding_by
 
@@ -201,7 +201,9 @@ def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[s
         if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise ArgumentError(
                 Argument(argument),
-                f": the direction of {name!r} must be 'increasing' or 'decreasing'; got {direction!r}.",
+                f": the direction of {name!r} must be ",
+                one_of(argument, (*DIRECTIONS,), " or "),
+                f"; got {direction!r}.",
             )
         if name not in data.attributes:
             known = data.attributes

@@ -281,7 +281,7 @@ def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet]
     notes = []
     if repeated:
         files = shorten(list(dict.fromkeys(repeated)), _SHOWN)
-        notes.append(f"Repeated submissions of the same questionnaire are excluded: {files}.")
+        notes.append(f"{plural(len(repeated), 'repeated questionnaire')} excluded: {files}.")
     if contradicted:
         notes.append(
             f"Questionnaires of {_people(len(contradicted))} contradict each other: {_each(contradicted)}; ask who"

@@ -180,7 +180,7 @@ def test_files(done, fake, folder):
 
 BAD = {
     "no such attribute": (["--monotone", "prize=decreasing"], "Did you mean 'price'?"),
-    "no such direction": (["--monotone", "price=down"], "'increasing' or 'decreasing'; got 'down'"),
+    "no such direction": (["--monotone", "price=down"], "increasing or decreasing; got 'down'"),
     "both directions": (["--monotone", "price=decreasing", "price=increasing"], "as both"),
     "no order": (
         ["--monotone", "brand=increasing"],

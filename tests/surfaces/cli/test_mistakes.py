@@ -285,7 +285,7 @@ MISTAKES = [
         "no direction",
         f"{CLASSES} --monotone price=up",
         lambda: classes(monotone={"price": "up"}),
-        "increasing or decreasing",
+        "the direction of 'price' must be",
     ),
     (
         "no such attribute",
@@ -399,7 +399,7 @@ PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(
 
 COMPARED = [
     ("folds of pairs", "tea.csv --folds 4", "exceeds the number of pairs; use at most 3"),
-    ("nobody", "tea.csv --leave-out respondent", "the table with its column of respondents, --respondent."),
+    ("nobody", "tea.csv --leave-out respondent", "name the column of respondents, --respondent."),
     (
         "choices of pairs",
         "tea.csv --leave-out choice",
