@@ -147,8 +147,8 @@ class NormalEngine(OfDraws):
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
         if run.progressbar and known is None and seconds > MAX_SECONDS:
-            long, quicker = f"This fit takes about {about(seconds)}. A faster option: ", Setting("method", "map")
-            warn(LongRunWarning(long, quicker, ", which has no intervals."))
+            long, quicker = f"This fit takes about {about(seconds)}. ", Setting("method", "map")
+            warn(LongRunWarning(long, quicker, " is faster, but gives no intervals."))
 
         @cache
         def found() -> tuple[CoefficientProblem, NormalPosterior]:

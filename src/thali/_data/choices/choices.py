@@ -39,7 +39,8 @@ def rankings_of_answers(data: "Choices") -> RawOccasions:
         )
     if (largest := int(data.sizes.max())) > 3:
         raise DataError(
-            f"Best and worst of {largest} options do not determine a ranking; convert only sets of two or three."
+            f"Best and worst of {largest} options do not determine a ranking; convert only sets of two or"
+            " three options."
         )
     which = data.set_of[data.choice]
     row, place = places_of_rows(data)
