@@ -50,7 +50,7 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     --------
     >>> matrix_of([[1, 2], [3, float("nan")]])
     Traceback (most recent call last):
-    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or remove the row.
+    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); enter finite numbers or remove such rows.
     """
     if is_sparse(X):
         raise DataError(
@@ -82,7 +82,7 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
         row, column = np.argwhere(wrong)[0]
         what = "NaN" if math.isnan(matrix[row, column]) else "inf"
         count = int(wrong.sum())
-        more = f" ({count} entries are NaN or infinite in all)" if count > 1 else ""
+        more = f", and {count - 1} more entries are NaN or infinite" if count > 1 else ""
         raise DataError(
             f"X is {what} in row {row}, {column_name(names, column)}{more}; enter finite numbers or remove such rows."
         )
@@ -132,8 +132,8 @@ def _as_floats(values: np.ndarray, names: np.ndarray | None) -> np.ndarray:
             floats[place] = math.nan if type(value).__name__ in _MISSING else float(value)
         except (TypeError, ValueError):
             raise NotNumbers(
-                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry must be"
-                " a number, or a string that reads as a number. Encode categories, for instance with"
+                f"Row {place[0]}, {column_name(names, place[1])}, is {value!r}, but every entry of this argument must"
+                " be a number, or a string that reads as a number. Encode categories, for instance with"
                 " pandas.get_dummies."
             ) from None
     return floats

@@ -83,10 +83,9 @@ def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
     coefficients = columns * (classes - 1)
     if shape[0] * shape[1] > MAX_DENSE or seconds_of_draws(shape[0], columns, classes) > BUDGET:
         raise DataError(
-            f"X is a sparse matrix of shape {shape}, whose {coefficients:,} coefficients (over all classes) are too"
-            " many for ",
+            f"X is a sparse matrix of shape {shape}, too large for the draws of ",
             Setting("method", "auto"),
-            "; set ",
+            f" ({coefficients:,} coefficients over all classes); set ",
             Setting("method", "map"),
             " with a number for ",
             Argument("eta"),

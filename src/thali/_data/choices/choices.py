@@ -438,7 +438,7 @@ class Choices(Judged):
         Examples
         --------
         >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
-        "'tea' chosen from 'tea', 'milk' 3 of 4 times"
+        "'tea' chosen from 'tea' and 'milk' 3 of 4 times"
         """
         if self.worst is not None:
             return example_of(self)

@@ -219,7 +219,7 @@ def from_best_worst(
     >>> import pandas as pd, thali as th
     >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
     >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()
-    "'milk' best and 'tea' worst of 'tea', 'milk', 'water': 1 of 1 time"
+    "'milk' best and 'tea' worst of 'tea', 'milk' and 'water': 1 of 1 time"
     """
     frame = as_frame(frame)
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}

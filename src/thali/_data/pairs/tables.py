@@ -167,8 +167,8 @@ def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tupl
     if (several := np.flatnonzero(tied > 1)).size:
         k = int(several[0])
         raise DataError(
-            f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column counts the choices; name"
-            " the column of counts with `count`, or enter 1 for ties and 0 for choices."
+            f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column contains the number of"
+            " choices; name that column with `count`, or enter 1 for ties and 0 for choices."
         )
     return 1.0 - tied, none, tied
 

@@ -172,7 +172,7 @@ def times_of(counts: Any, rows: int, where: Where) -> np.ndarray:
         return np.ones(rows)
     times = checked_counts(counts, where)
     if times.shape != (rows,):
-        raise DataError(f"`counts` must have one number for each of {plural(rows, 'row')}; got {len(times):,}.")
+        raise DataError(f"`counts` must have one number per row; got {len(times):,} for {plural(rows, 'row')}.")
     return times
 
 
@@ -201,7 +201,7 @@ def agreed(responses: Any, rows: int) -> np.ndarray:
     if values.shape != (rows,):
         raise DataError(
             Argument("responses"),
-            f" must have one entry for each of {plural(rows, 'question')}; got shape {values.shape}.",
+            f" must have one entry per question; got shape {values.shape} for {plural(rows, 'question')}.",
         )
     if values.dtype == bool:
         return values

@@ -520,7 +520,7 @@ class Triplets(Judged):
         Examples
         --------
         >>> Triplets([("tea", "coffee", "brick")]).example()
-        "'tea' and 'coffee' the most similar of 'tea', 'coffee', 'brick'"
+        "'tea' and 'coffee' the most similar of 'tea', 'coffee' and 'brick'"
         """
         place = int(self.counts.argmax())
         number = int(np.searchsorted(self.start, place, side="right")) - 1

@@ -243,7 +243,10 @@ def best_worst_lacks(table: RawTable) -> Lack | None:
     own = by_plain_name(table.names)
     best, worst = BEST.among(own), WORST.among(own)
     if best is not None and worst is not None:
-        return Lack(f"the columns 'option1', 'option2', 'option3' with the options offered, to match {best!r}", near=3)
+        return Lack(
+            f"the columns 'option1', 'option2', 'option3' with the options offered, to match {best!r} and {worst!r}",
+            near=3,
+        )
     if best is not None and series([name for name in table.names if name != best]):
         return Lack(f"a column with the worst option to match {best!r}", "worst", 3)
     return None
