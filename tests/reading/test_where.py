@@ -108,7 +108,7 @@ def test_errors_name_the_argument_that_gave_the_conditions():
     for condition in ("m == 1", "n == x", "block > 3"):
         with pytest.raises(DataError, match=f"^`holdouts` .{condition[:3]}"):
             Where.of(condition, "holdouts").holds(frame)
-    with refused(DataError, "`holdouts` n == 3 matches none"):
+    with refused(DataError, "`holdouts` (n == 3) matches none"):
         Where.of("n == 3", "holdouts").refuse_none_left(frame)
     for given in ("n = 1", 5):
         with refused(ArgumentError, "holdouts"):

@@ -14,14 +14,12 @@ from thali._labels import suggest
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import PosteriorTree
 from thali.errors import (
-    Argument,
     ArgumentError,
     DataWarning,
     NotFittedError,
     Setting,
     ThaliWarning,
     UnknownArgumentError,
-    Value,
 )
 
 from .engine import DRAWS, MAXIMUM, Engine, Job, Prepared
@@ -413,9 +411,9 @@ class Sampled(Model):
         """Refuse a method that draws nothing."""
         if not self._engine.draws:
             drawing = (name for name, engine in self._ENGINES.items() if engine.draws)
-            settings = [part for each in drawing for part in (" or ", Value("method", each))][1:]
+            settings = [part for each in drawing for part in (" or ", Setting("method", each))][1:]
             got = Setting("method", self.method)
-            raise ArgumentError("Posterior draws require ", Argument("method"), " ", *settings, "; got ", got, ".")
+            raise ArgumentError("Posterior draws require ", *settings, "; got ", got, ".")
 
     def quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw by draw.

@@ -107,7 +107,9 @@ def test_patterns_with_counts():
 
 def test_respondents_and_what_is_known_of_them():
     data, sentence = made("Vp,tea:milk,age\nx,1,30\ny,2,40\n")
-    assert data.respondents == ("x", "y") and data.people["age"].tolist() == [30, 40] and "respondents in 'Vp'" in sentence
+    assert (
+        data.respondents == ("x", "y") and data.people["age"].tolist() == [30, 40] and "respondents in 'Vp'" in sentence
+    )
 
 
 def test_pairs_by_the_two_labels_that_columns_hold():
