@@ -39,8 +39,8 @@ def tables(folder):
 
 LEFT_OUT = "48 of 72 rows kept where block == 'main'"
 NOTICED = (
-    'thali: warning: The data include 24 rows with `block` = practice; exclude them with --where "block !='
-    " 'practice'\".\n"
+    "thali: warning: The data include 24 rows in which 'block' is 'practice'; exclude such rows with --where"
+    " \"block != 'practice'\".\n"
 )
 
 

@@ -53,7 +53,7 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
     """Refuse what belongs to chains, and data of a size that the approximation is not for."""
     if run.thin is not None and model.method != "auto":
-        refuse_of_chains("thin", "polya-gamma", ", because draws from this method are already independent")
+        refuse_of_chains("thin", "polya-gamma", ", because draws from the chosen method are already independent")
     columns = int(model._standard_.varies.sum()) + model._prior().intercept
     check_size((len(model.classes_) - 1) * columns, rows)
 
