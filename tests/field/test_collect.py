@@ -274,7 +274,7 @@ def test_files_that_contradict_each_other_are_named(tmp_path):
 def test_copies_under_other_names_are_named(tmp_path):
     copies = {f"f{k}": rows_of("pairs", "ann").assign(person=f"p{k}") for k in range(3)}
     save(tmp_path, bob=rows_of("pairs", "bob"), **copies)
-    said(th.field.collect(tmp_path).note, "3 respondents", "copied answers under another name", "'p0', 'p1', 'p2'")
+    said(th.field.collect(tmp_path).note, "3 respondents", "copied answers under another name", "'p0', 'p1' and 'p2'")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

@@ -380,7 +380,7 @@ def test_a_list_names_pictures_beside_it(tmp_path):
 @pytest.mark.parametrize(
     ("design", "kind", "study", "facts"),
     [
-        (["A", "B"], "pairs", {}, ("'A', 'B'", "sides of a pair")),
+        (["A", "B"], "pairs", {}, ("'A' and 'B'", "sides of a pair")),
         (
             ["a", "b", "c"],
             "ranking",

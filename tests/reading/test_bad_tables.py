@@ -307,7 +307,7 @@ REFUSED = [
     (
         "rankings.csv",
         "rank1,rank2\ntea,\nmilk,\n",
-        ("2 rankings",),
+        ("No ranking",),
     ),
     (
         "x.toi",
@@ -412,7 +412,7 @@ REFUSED = [
     (
         "odd.csv",
         "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,milk\n",
-        ("row 3", "'milk'", "column 'odd'", "'brick'"),
+        ("Row 3", "'milk'", "column 'odd'", "'brick'"),
     ),
     (
         "odd.csv",

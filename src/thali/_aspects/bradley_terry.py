@@ -610,7 +610,7 @@ def sampling_of_worths(
     """
     data, likelihood = checked_pairs(source, parts), parts["likelihood"]
     if run.thin is not None:
-        refuse_of_chains("thin", because=", because the draws of this method are already independent")
+        refuse_of_chains("thin", because=", because draws from the chosen method are already independent")
     worths, dependence = worths_of(data, density_of(data, likelihood.lapse, likelihood.ties))
     attrs = ATTRIBUTES | ({} if dependence is None else dependence.attributes)
     settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}

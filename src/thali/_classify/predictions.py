@@ -56,7 +56,9 @@ def _codes_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     codes = np.array([known.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
         named = ", ".join(map(repr, list(known)[:10]))
-        raise DataError(f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to {named}.")
+        raise DataError(
+            f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to the classes {named}."
+        )
     return codes
 
 

@@ -15,7 +15,7 @@ from thali._inference.parts import Batch, Record, in_turn
 from thali._inference.progress import Progress
 from thali._inference.threads import has_workers, run_all
 from thali._inference.warn import warn
-from thali._labels import quoted
+from thali._labels import shorten
 from thali._model.evidence import EvidenceRun, refuse_other_fit
 from thali._model.run_by_chains import RunByChains
 from thali._model.saved import decoded, encoded, packed
@@ -120,7 +120,7 @@ def warn_of_evidence(table: "pandas.DataFrame", go_on: str | Fact) -> None:
         warn(
             kind(
                 f"{'Stopped early: the' if interrupted else 'The'} evidence for"
-                f" {quoted(waiting, _MAX_NAMED)} is not available yet, and the"
+                f" {shorten(waiting, _MAX_NAMED)} is not available yet, and the"
                 " probabilities cover only the other models; ",
                 go_on,
                 ".",
@@ -320,7 +320,7 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
     factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
-    beside = f", but cannot be distinguished from {quoted(near)}" if near else ""
+    beside = f", but cannot be distinguished from {shorten(near)}" if near else ""
     sentences = []
     if others := [name for name in factors if name != best]:
         second = min(others, key=lambda name: factors[name])
@@ -344,7 +344,7 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         )
     if len(missing := table.attrs["missing"]):
         sentences.append(
-            f"The evidence for {quoted(missing['model'])} is not available yet; the probabilities cover only"
+            f"The evidence for {shorten([*missing['model']])} is not available yet; the probabilities cover only"
             " the other models."
         )
     sentences += [f"Model {name!r}: {each.convergence}" for name, each in found.items() if not each.usable]

@@ -13,7 +13,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.parts import LeftPair
 from thali._data.similarities import Similarities
 from thali._inference.warn import warn
-from thali._labels import listed, quoted, shorten
+from thali._labels import listed, shorten
 from thali._model.registry import spec_of
 from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
 from thali.errors import DataError, DataWarning
@@ -209,7 +209,7 @@ class PairSplitter(EachPair):
         for part in range(self.data.n_pairs):
             (rest,), name = self.train(np.array([part])), "-".join(self.options(part))
             if lost := [label for label in rest.never_compared if label not in alone]:
-                lonely.append(f"{quoted(lost)} (compared only in the pair {name!r})")
+                lonely.append(f"{shorten(lost)} (compared only in the pair {name!r})")
             elif len(rest.components()) > groups:
                 cut.append(name)
         found = []

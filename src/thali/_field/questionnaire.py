@@ -15,7 +15,7 @@ from thali._data.experiments.scheme import HELD_OUT
 from thali._data.roles import CHOSEN, RESPONDENT_OF_TASKS, SIDES, TIE_WORDS, plain
 from thali._data.roles import TASK as TASK_OF_TABLES
 from thali._inference.files import atomic_write
-from thali._labels import plural, printable, quoted, shorten, suggest
+from thali._labels import plural, printable, shorten, suggest
 from thali._page import as_json, markup, policy
 from thali.errors import DataError
 
@@ -374,7 +374,7 @@ def _paragraphs(text: str) -> list[str]:
 
 def _in_words(asked: QuestionnaireContent) -> str:
     """What a page asks, in a sentence."""
-    about = quoted(asked.options or asked.attributes, 4)
+    about = shorten(asked.options or asked.attributes, 4)
     versions = len(asked.versions)
     several = f", in {versions} versions assigned at random" if versions > 1 else ""
     return f"{asked.kind}: {plural(len(asked.versions[0]), 'question')} per respondent about {about}{several}."

@@ -411,7 +411,7 @@ class Sampled(Model):
             drawing = (name for name, engine in self._ENGINES.items() if engine.draws)
             settings = [part for each in drawing for part in (" or ", Setting("method", each))][1:]
             got = Setting("method", self.method)
-            raise ArgumentError("Only ", *settings, " draws from the posterior; got ", got, ".")
+            raise ArgumentError("Posterior draws require ", *settings, "; got ", got, ".")
 
     def quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw by draw.

@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._data.choices import Choices
 from thali._described import Facts
-from thali._labels import listed, quoted
+from thali._labels import listed, shorten
 from thali._model.common_findings import SENTENCES as COMMON
 from thali._model.common_findings import brief_of_chains, judged
 from thali._model.finding import (
@@ -171,7 +171,7 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
     if found is None:
         return None
     differ = [name for name, part in board.boards.items() if part.of_chains is not None and not part.of_chains.agrees]
-    notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=quoted(differ, _NAMED)),)
+    notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=shorten(differ, _NAMED)),)
     agrees = found.agrees and not differ
     headline = COMMON["chains agree" if agrees else "chains differ"]
     brief = Brief("Chains", " ".join(map(str, notes))) if found.agrees and differ else brief_of_chains(found)

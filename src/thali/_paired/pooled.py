@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import streams
-from thali._labels import quoted, shorten
+from thali._labels import shorten
 from thali._posterior.interval import TAILS
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -25,7 +25,7 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str) -> None:
         return
     columns = listed(by)
     if len(columns) != 1:
-        got = "none" if not columns else quoted(columns)
+        got = "none" if not columns else shorten(columns)
         raise ArgumentError(
             Argument("pool"), " requires subsets defined by a single column of ", Argument("by"), f"; got {got}."
         )

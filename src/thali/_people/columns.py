@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.people import differing_columns
 from thali._inference.arrays import packed
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, quoted, shorten, suggest
+from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 if TYPE_CHECKING:
@@ -134,7 +134,7 @@ class RespondentCovariates(NamedTuple):
             found[:, 1 + place] = (np.asarray(values, float) - self.mean[place]) / self.sd[place]
         for column, rows in self.strange(table).items():
             label = str(table.loc[:, column].iloc[int(rows.argmax())])
-            labels = quoted(sorted(self.labels()[column]))
+            labels = shorten(sorted(self.labels()[column]))
             warn(
                 DataWarning(
                     f"Column {column!r} of the new respondents contains {label!r}, but the fitted respondents have"

@@ -114,8 +114,8 @@ class CountedTable(NamedTuple):
         if self.unread is not None:
             warn(
                 DataWarning(
-                    f"Column {self.unread!r} seems to identify respondents, but above {LARGE >> 20} MB it is read only"
-                    " if named, so all answers are treated as independent; name it with ",
+                    f"Column {self.unread!r} seems to identify respondents, but in a file of more than {LARGE >> 20} MB"
+                    " such a column is not read unless named, so all answers are treated as independent; name it with ",
                     Argument("respondent"),
                     ".",
                 )

@@ -217,7 +217,7 @@ def test_covariates_that_cannot_be_told_apart_are_refused(trials):
 
 def test_what_predictions_may_be_given(model):
     for given, wrong in (
-        ({"longest": 1}, ("'longest'", "'order', 'longer', 'judge=B'", "Did you mean")),
+        ({"longest": 1}, ("'longest'", "'order', 'longer' and 'judge=B'", "Did you mean")),
         ({"order": "first"}, ("'order'", "2 pairs", "got 'first'")),
         ({"order": np.nan}, ("finite numbers",)),
         ("order", ("covariates", "must map")),

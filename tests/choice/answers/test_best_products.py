@@ -101,7 +101,7 @@ def test_product_classes_and_the_no_choice_option():
 @pytest.mark.parametrize(
     ("asked", "facts"),
     [
-        ({"attributes": {"price": [5]}}, ("lack 'brand', 'zoom'",)),
+        ({"attributes": {"price": [5]}}, ("lack 'brand' and 'zoom'",)),
         ({"attributes": {**SPACE, "colour": ["red"]}}, ("contains 'colour'",)),
         ({"attributes": {**SPACE, "price": []}}, ("'price' must list",)),
         ({"attributes": [1]}, ("must map each attribute",)),

@@ -11,7 +11,7 @@ import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
 from thali._inference.seeds import streams
-from thali._labels import quoted
+from thali._labels import shorten
 from thali._posterior.interval import tails_of
 from thali.errors import DataError
 
@@ -77,7 +77,7 @@ def refuse_weights(asked: Questions) -> None:
     options = (asked.rows.names[column][place] for column in CHECKED[asked.rows.kind].options)
     raise DataError(
         "The check simulates unweighted answers, but an answer about"
-        f" {quoted(map(str, options))} has weight {weight:g}; fit unweighted counts to use"
+        f" {shorten([*map(str, options)])} has weight {weight:g}; fit unweighted counts to use"
         " the check."
     )
 

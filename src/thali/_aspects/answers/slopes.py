@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import quoted, shorten, suggest
+from thali._labels import shorten, suggest
 from thali._people.columns import RespondentCovariates
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior, parted
@@ -105,7 +105,7 @@ def values_of(posterior: Posterior, respondent: Any) -> np.ndarray:
     covariates, person = covariates_in(posterior), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
     for column in covariates.strange(person):
         label, labels = str(given[column]), covariates.labels()[column]
-        said = f" has {label!r} for {column!r}, but the fitted respondents have only {quoted(labels)}."
+        said = f" has {label!r} for {column!r}, but the fitted respondents have only {shorten(labels)}."
         raise ArgumentError(Argument("respondent"), said + suggest(label, labels))
     return covariates.of(person)[0, 1:]
 

@@ -9,7 +9,7 @@ from thali._arguments import one_of
 from thali._data.choices import Choices
 from thali._data.connectivity import group_numbers
 from thali._data.pairs import PairedComparisons
-from thali._labels import listed, quoted, shorten
+from thali._labels import listed, shorten
 from thali._model.names import aspects_meant
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, InPython, Message, Setting, Value
@@ -101,13 +101,13 @@ def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> 
     if n <= 300 and (always := _loose(known, *np.triu_indices(n, 1))):
         hint = Message(", or set ", Setting("unique", False)) if known.unique else ""
         raise ArgumentError(
-            f"No choices can identify the weights of the aspects {quoted(always, 12)}, because these"
+            f"No choices can identify the weights of the aspects {shorten(always, 12)}, because these"
             " weights can change together without changing any choice probability; remove one of these aspects",
             hint,
             ".",
         )
     raise DataError(
-        f"These comparisons do not identify the weights of the aspects {quoted(loose, 12)}, because these"
+        f"These comparisons do not identify the weights of the aspects {shorten(loose, 12)}, because these"
         " weights can change without changing the probability of any compared pair; compare more pairs, or remove some"
         " of these aspects."
     )

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import streams
-from thali._labels import quoted, shorten
+from thali._labels import shorten
 from thali._model.best_worst import RANKING
 from thali._model.clusters import clusters_of
 from thali.errors import Clause, DataError, EstimateWarning, Setting
@@ -204,7 +204,7 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     if loose:
         what = f"effect of {loose[0]!r}"
         if len(loose) > 1:
-            what = f"effects of {quoted(loose)} from each other or"
+            what = f"effects of {shorten(loose)} from each other or"
         raise DataError(
             f"The comparisons do not separate the {what} from the weights, because a change of one can be"
             " balanced by the others in every choice probability; remove a covariate, or use ",

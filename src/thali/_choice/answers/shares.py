@@ -10,7 +10,7 @@ import numpy as np
 from thali._arguments import whole
 from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE
-from thali._labels import as_label, quoted, shorten, suggest
+from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of
@@ -383,7 +383,7 @@ def _earned(
             if name not in names:
                 raise ArgumentError(f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}")
         if len(set(of)) < len(of):
-            raise ArgumentError(f"The `costs` of {quoted(of)} list an attribute twice; list each once.")
+            raise ArgumentError(f"The `costs` of {shorten(of)} list an attribute twice; list each once.")
         places = tuple(map(names.index, of))
         found.append(Earned(places, -_costs_of(of, [values[k] for k in places], own, scheme)))
     return tuple(found)
@@ -398,7 +398,7 @@ def _amount(price: str, value: Any) -> float:
 
 def _costs_of(names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme") -> np.ndarray:
     """The costs of the levels of an attribute, or of the combinations of levels of several, an axis an attribute."""
-    whose = f"The `costs` of {quoted(names)}"
+    whose = f"The `costs` of {shorten(names)}"
     if not isinstance(costs, Mapping):
         raise ArgumentError(f"{whose} must map its levels to numbers; got {costs!r}.")
     known = {_combination(names, key): cost for key, cost in costs.items()}
@@ -424,7 +424,7 @@ def _combination(names: Sequence[str], key: Any) -> tuple[str, ...]:
     labels = tuple(map(as_label, key)) if isinstance(key, tuple) else (as_label(key),)
     if len(labels) != len(names):
         raise ArgumentError(
-            f"The keys of the `costs` of {quoted(names)} must be"
+            f"The keys of the `costs` of {shorten(names)} must be"
             f" {'tuples with one level of each attribute' if len(names) > 1 else 'single levels'}; got {key!r}."
         )
     return labels

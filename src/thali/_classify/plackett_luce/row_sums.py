@@ -232,7 +232,7 @@ def codes_among(labels: Any, classes: Any) -> np.ndarray:
     unknown = classes[codes] != labels
     if unknown.any():
         known = ", ".join(map(str, classes))
-        raise DataError(f"The label {labels[unknown][0]} is not in `State.classes`, {known}.")
+        raise DataError(f"Label {labels[unknown][0]} is not one of `State.classes` ({known}).")
     return codes
 
 

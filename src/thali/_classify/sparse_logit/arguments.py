@@ -83,9 +83,9 @@ def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
     coefficients = columns * (classes - 1)
     if shape[0] * shape[1] > MAX_DENSE or seconds_of_draws(shape[0], columns, classes) > BUDGET:
         raise DataError(
-            f"X is a sparse matrix of shape {shape}, too large for ",
+            f"X is a sparse matrix of shape {shape}, too large for the draws of ",
             Setting("method", "auto"),
-            f" to draw its {coefficients:,} coefficients (all classes); set ",
+            f" ({coefficients:,} coefficients over all classes); set ",
             Setting("method", "map"),
             " with a number for ",
             Argument("eta"),
@@ -301,7 +301,7 @@ def position_of(reference: Any, classes: np.ndarray) -> int:
     found = [k for k, label in enumerate(classes) if label == reference]
     if not found:
         known = ", ".join(repr(label) for label in classes[:10].tolist())
-        raise ArgumentError(f"`reference` must be one of the classes, {known}; got {reference!r}.")
+        raise ArgumentError(f"`reference` must be one of the classes ({known}); got {reference!r}.")
     return found[0]
 
 
