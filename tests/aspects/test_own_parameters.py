@@ -289,7 +289,7 @@ def test_what_is_no_parameter(make, facts):
     "parameters, data, facts",
     [
         ({"rating": Normal()}, DATA, ("'rating'", "finite number")),
-        ({"bass": Normal()}, DATA, ("'base', 'slope', 'noise'",)),
+        ({"bass": Normal()}, DATA, ("'base', 'slope' and 'noise'",)),
         ({"noise": Gamma()}, DATA._replace(noise=-1.0), ("starts at -1", "Gamma(shape=1.0, rate=1.0)")),
         ({"base": Normal()}, DATA._replace(base=math.inf), ("finite number",)),
     ],

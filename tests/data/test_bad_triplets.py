@@ -130,6 +130,7 @@ def test_objects_never_brought_together_are_named(kind):
     assert not any("fall into" in str(each.message) for each in caught)
     how = {"triplets": "shown", "similarities": "judged"}[kind]
     with pytest.warns(
-        DataWarning, match=rf"2 groups that were never {how} together, \('a', 'b' and 'c'\) and \('d', 'e' and 'f'\)\. Si"
+        DataWarning,
+        match=rf"2 groups that were never {how} together, \('a', 'b' and 'c'\) and \('d', 'e' and 'f'\)\. Si",
     ):
         parts.warn_if_unusual()
