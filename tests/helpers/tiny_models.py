@@ -47,7 +47,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
-    "elimination-by-aspects, laplace": {},
+    "elimination-by-aspects, laplace": {"pictures": ("trace", "choice_probabilities", "ranks")},
     "elimination-by-aspects, maximum likelihood": {
         "bad_run": {},
         "has_chains": False,

@@ -190,7 +190,7 @@ def test_it_is_saved(board, tmp_path):
 @pytest.mark.usefixtures("pictures")
 def test_it_is_drawn(board):
     pytest.importorskip("matplotlib").use("Agg")
-    ratings, ranks, right = th.plots.leaderboard(board)
+    ratings, ranks, right = th.plots.leaderboard(board.table)
     assert [label.get_text() for label in ratings.get_yticklabels()] == list(board.table.index)
     assert ranks.has_data() and right.has_data() == any(len(members) > 1 for members in board.groups)
 

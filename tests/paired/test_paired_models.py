@@ -422,7 +422,7 @@ def test_half_wins():
         ([[0, -1], [0, 0]], "counts >= 0 for the"),
         ([[0, 2], [1, 0]], "are 2 in one triangle and 1 in the other"),
         (pd.DataFrame([[0, 1], [1, 0]], ["a", "b"], ["a", "b"]), "for the labels of the data"),
-        ([["x", 0], [0, 0]], "square table of numbers"),
+        ([["x", 0], [0, 0]], "table of numbers"),
     ]:
         with pytest.raises(DataError, match=sentence):
             th.paired.half_wins(wins, ties)

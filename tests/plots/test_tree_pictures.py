@@ -4,7 +4,7 @@ import matplotlib
 import numpy as np
 import pytest
 from helpers.drawn_pictures import assert_apart, assert_readable, drawn_texts
-from helpers.sentences import said
+from helpers.sentences import refused, said
 from helpers.tree_cases import CELEBRITIES, caterpillar, random_linkage
 from matplotlib import pyplot as plt
 from matplotlib.collections import LineCollection
@@ -199,13 +199,6 @@ def test_a_short_edge_keeps_its_name_and_too_many_have_none():
     assert not th.plots.tree(th.Tree.from_groups({f"group {k}": [2 * k, 2 * k + 1] for k in range(13)}, 0.97)).texts
 
 
-def test_a_model_is_drawn_as_the_tree_it_was_given():
-    tree = th.Tree.from_groups(CELEBRITIES)
-    for model in (th.EliminationByAspects(tree), th.LatentFeatureModel(th.priors.PhylogeneticBuffet(tree), None)):
-        np.testing.assert_array_equal(lines_of(th.plots.tree(model)), lines_of(th.plots.tree(tree)))
-    for other, found in (
-        (th.EliminationByAspects(), "plots.tree requires a Tree, which this model does not"),
-        ("tree", "plots.tree requires a Tree; got str."),
-    ):
-        with pytest.raises(ArgumentError, match=found):
-            th.plots.tree(other)
+def test_what_is_no_tree_is_refused():
+    with refused(ArgumentError, "plots.tree", "got EliminationByAspects"):
+        th.plots.tree(th.EliminationByAspects(th.Tree.from_groups(CELEBRITIES)))

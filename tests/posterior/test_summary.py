@@ -11,7 +11,7 @@ from arviz_stats.base.array import array_stats
 from helpers.posterior_cases import chain, comparisons, convergence, small_fit, summarise, tree_of
 from helpers.sentences import said
 
-from thali._aspects.draws.tree import pair_index
+from thali._model.choice_groups import pair_index
 from thali.errors import ArgumentError
 
 

@@ -13,6 +13,7 @@ from thali._described import Description
 from thali._inference.files import atomic_write
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
+from thali._posterior.surely import surely
 from thali._printed import Printed
 from thali.errors import DataError, Message
 
@@ -155,7 +156,9 @@ class Leaderboard(Printed):
         """
         if self.of_judges is None:
             raise DataError("This leaderboard has no judge effects; set leaderboard(judges=True).")
-        return self.of_judges.copy()
+        table = self.of_judges.copy()
+        table.attrs["answers"] = self.data.word_for_answers
+        return table
 
     def worths_in_time(self) -> "pandas.DataFrame":
         r"""The ratings of options in each period in which there are comparisons.
@@ -190,7 +193,10 @@ class Leaderboard(Printed):
         """
         if self.in_time is None:
             raise DataError("This leaderboard has no periods; set leaderboard(period='week', date=...).")
-        return self.in_time.copy()
+        table = self.in_time.copy()
+        last = table[table["period"] == table["period"].iloc[-1]].set_index("option")
+        table.attrs["better"], table.attrs["worse"] = (last.index[each].tolist() for each in surely(last["p_better"]))
+        return table
 
     def more_votes(self) -> "pandas.DataFrame":
         r"""Are there enough votes? How probable it is that more of them tell the first three options apart.

@@ -19,7 +19,7 @@ from .counted import listed
 from .more_votes import CHANCES, FIRST, needed
 from .worths import FEW
 
-MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
+_MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
@@ -66,8 +66,8 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         picture=Picture(
             "leaderboard",
             "Ratings and ranks with their intervals, and tiers of options that cannot be distinguished."
-            + _left_out(board.table.index.tolist(), MAX_OPTIONS),
-            (board,),
+            + _left_out(board.table.index.tolist(), _MAX_OPTIONS),
+            board.table,
         ),
         notes=(f"{board.title}.", board.note, *(() if said is None else (said,))),
         brief=Brief("Ranks", table=board.table[list(_READ)]),
@@ -171,7 +171,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Judges",
         table=table,
-        picture=Picture("judges", "Discrimination of each judge, with its interval (1: the typical judge).", (board,)),
+        picture=Picture("judges", "Discrimination of each judge, with its interval (1: the typical judge).", table),
         brief=Brief("Judges"),
     )
 
@@ -184,29 +184,17 @@ def _all_right(named: int, asked: str) -> str:
     return f" {statements} correct with probability ≥ {CERTAIN:g} ({asked} compared)."
 
 
-def _last(board: Leaderboard) -> Any:
-    """The worths in the last period, a row an option."""
-    table = board.worths_in_time()
-    return table[table["period"] == table["period"].iloc[-1]].set_index("option")
-
-
-def changed(board: Leaderboard) -> tuple[list[str], list[str]]:
-    """The options of a leaderboard with periods that are surely better than when they entered, and surely worse."""
-    last = _last(board)
-    better, worse = (last.index[each].tolist() for each in surely(last["p_better"]))
-    return better, worse
-
-
 @finding("worths_in_time", "Ratings over time", ON_SCREEN)
 def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     """The ratings in each period, and who rose or fell surely since its first."""
     if board.in_time is None:
         return None
     table = board.worths_in_time()
-    rose, fell = changed(board)
+    last = table[table["period"] == table["period"].iloc[-1]]
+    rose, fell = table.attrs["better"], table.attrs["worse"]
     sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
-    sentence += _all_right(len(rose) + len(fell), plural(int(_last(board)["p_better"].count()), "option"))
+    sentence += _all_right(len(rose) + len(fell), plural(int(last["p_better"].count()), "option"))
     caption = (
         "Ratings in each period with their intervals; coloured: options that have clearly become better or worse, and "
     )
@@ -215,7 +203,7 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Ratings over time",
         table=table.set_index(["option", "period"]),
-        picture=Picture("worths_in_time", caption, (board,)),
+        picture=Picture("worths_in_time", caption, table),
         brief=Brief("Changes"),
     )
 

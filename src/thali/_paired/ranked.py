@@ -119,12 +119,15 @@ def board_of(data: Judgements, drawn: WorthEstimates, without: np.ndarray | None
     note = _note(
         data, wins + ties, losses + ties, nu, "" if seen is not None and seen.in_time is not None else scale.sentence
     )
+    table = pd.DataFrame(columns, index=labels)
+    tiers = tuple(tuple(labels[members]) for members in found)
+    table.attrs["tiers"] = [members for members in tiers if len(members) > 1]
     return Leaderboard(
         title=f"Leaderboard: {data}",
-        table=pd.DataFrame(columns, index=labels),
+        table=table,
         note=note if seen is None else f"{note} {seen.note}",
         order=pd.DataFrame(order, labels, labels),
-        groups=tuple(tuple(labels[members]) for members in found),
+        groups=tiers,
         tie=nu,
         data=data,
         effects=_effects(data, drawn),

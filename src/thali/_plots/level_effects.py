@@ -1,12 +1,11 @@
 """Preferences between the levels of an attribute."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -16,8 +15,8 @@ _MAX_PAIRS = 3  # up to this many pairs of an attribute all are drawn; else ever
 _ROW, _HEAD = 0.21, 0.26  # inches of a row and of the name of an attribute
 
 
-@picture
-def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("attribute", "level", "over", "effect", "low", "high", made_by="level_effects()")
+def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the probability that one level of an attribute is preferred to another, all else being equal.
 
     A point is the mean over people, its thick line the interval over draws; where people differ, the thin line holds
@@ -26,8 +25,8 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : ProductClasses, MultinomialLogit or HierarchicalLogit
-        Fitted; or the table that its `level_effects()` returned.
+    table : pandas.DataFrame
+        What `level_effects()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -35,7 +34,7 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    table = _drawn(model if is_table(model) else model.level_effects())
+    table = _drawn(table)
     attributes = list(dict.fromkeys(table["attribute"]))
     heads = short(attributes)
     places, head_places, labels = _places(table)
@@ -51,14 +50,12 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
-    ax.set_yticks([*places, *head_places], [*labels, *heads], fontsize=9, parse_math=False)
+    name_rows(ax, [*places, *head_places], [*labels, *heads], fontsize=9)
     for text in ax.get_yticklabels()[len(places) :]:
         text.set_fontweight("bold")
     for place in head_places[1:]:
         ax.axhline(place - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax
 
 

@@ -1,28 +1,21 @@
 """Predicted choice probabilities against the observed proportions."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.answers.kind import of_choices
-from thali._aspects.answers.registry import answers_of
-from thali._aspects.maximum_likelihood.answers import estimates_of, is_by_maximum_likelihood
-from thali._aspects.maximum_likelihood.tables import estimated_predictions
-
-from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short, short_set
+from ._style import label_width, legend_of, level_of, mark_points, new_axes, short_set, shortened
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 _WORST = 5
-_MARKERS = "osD^v"
 
 
-@picture
-def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("observed", "predicted", "n", made_by="findings()['choice_probabilities']")
+def choice_probabilities(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the observed proportion of each compared pair, or member of a set, against its predicted probability.
 
     A point is a pair: across, the posterior mean of the probability that its first option is chosen, with its
@@ -33,9 +26,9 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Anything with `posterior_`, or fitted by maximum likelihood, which has no intervals; or the table of its finding
-        ``choice_probabilities``.
+    table : pandas.DataFrame
+        The table of the finding "choice_probabilities" of a fitted model; that of a fit by maximum likelihood has no
+        intervals.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -49,10 +42,9 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
     ... )
-    >>> choice_probabilities(model).get_ylabel()
+    >>> choice_probabilities(model.findings()["choice_probabilities"].table).get_ylabel()
     'observed proportion'
     """
-    table = model if is_table(model) else _table_of(model)
     observed, predicted, n = (table[name].to_numpy(float) for name in ("observed", "predicted", "n"))
     has_interval = "low" in table
     low, high = (table[name].to_numpy(float) if has_interval else predicted for name in ("low", "high"))
@@ -67,67 +59,35 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     # a mean may lie outside an equal-tailed interval, hence the maximum
     ax.errorbar(predicted, observed, xerr=np.maximum([predicted - low, high - predicted], 0.0), ecolor="0.45", **bars)
     ax.scatter(predicted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    for number, k in enumerate(worst):
-        ax.plot(
-            predicted[k],
-            observed[k],
-            _MARKERS[number],
-            markersize=8,
-            markerfacecolor="none",
-            markeredgewidth=1.8,
-            color=COLOURS[number],
-            label=named[number],
-            zorder=4,
-        )
+    mark_points(ax, predicted[worst], observed[worst], named)
     ax.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal", anchor="W", ylabel="observed proportion")
     of = table.attrs.get("of", len(table))
     of_all = "" if len(table) == of else f", {len(table):,} of {of:,} {what}"
     shown = f"mean and {level_of(table)} interval" if has_interval else "maximum likelihood"
     ax.set_xlabel(f"predicted probability ({shown}{of_all})")
     ax.spines[["top", "right"]].set_visible(False)
-    legend = ax.legend(
-        title="worst-predicted pairs",
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1),
-        frameon=False,
-        fontsize=8,
-        labelspacing=0.9,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    legend_of(ax, "upper left", (1.02, 1), title="worst-predicted pairs", labelspacing=0.9)
     return ax
-
-
-def _table_of(model: Any) -> "pandas.DataFrame":
-    """What is drawn of a model."""
-    if is_by_maximum_likelihood(model):
-        return estimated_predictions(estimates_of(model, "choice_probabilities"))
-    return answers_of(of_choices(posterior_of(model), "plots.choice_probabilities")).predictions()
 
 
 def _names(table: "pandas.DataFrame") -> tuple[list[str], str]:
     """The names of what was chosen in each row, and what the rows are."""
     if "named" in table:
-        shown = _shortened(table["option"].tolist())
+        shown = shortened(table["option"].tolist())
         return [
             f"{shown[label]} named the {which}" for label, which in zip(table["option"], table["named"], strict=True)
         ], "options"
     if "offered" in table:
-        shown, is_one_set = _shortened(table["alternative"].tolist()), len(set(table["offered"])) == 1
+        shown, is_one_set = shortened(table["alternative"].tolist()), len(set(table["offered"])) == 1
         rows = zip(table["alternative"], table["offered"], strict=True)
         of_sets = [shown[label] if is_one_set else f"{shown[label]}\nout of {short_set(of)}" for label, of in rows]
         return of_sets, "members of sets"
-    shown = _shortened([*table["a"], *table["b"]])
+    shown = shortened([*table["a"], *table["b"]])
     a, b = ([shown[label] for label in table[side]] for side in ("a", "b"))
     if "outcome" not in table:
         return [_named(*pair) for pair in zip(a, b, strict=True)], "pairs"
     words = {"a": _named, "b": lambda x, y: _named(y, x), "tie": lambda x, y: f"{x} and {y} tied"}
     return [words[how](x, y) for how, x, y in zip(table["outcome"], a, b, strict=True)], "outcomes"
-
-
-def _shortened(labels: list[str]) -> dict[str, str]:
-    options = list(dict.fromkeys(labels))
-    return dict(zip(options, short(options), strict=True))
 
 
 def _named(a: str, b: str) -> str:

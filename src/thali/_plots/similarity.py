@@ -1,25 +1,23 @@
 """Observed similarities against fitted ones."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.findings.additive import fitted_similarities
 from thali._digits import number, percent
 
-from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import label_width, legend_of, level_of, mark_points, new_axes, shortened
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 _WORST = 5
-_MARKERS = "osD^v"
 
 
-@picture
-def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("a", "b", "observed", "fitted", "low", "high", made_by="findings()['similarity']")
+def similarity(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the observed similarity of each measured pair against the fitted one.
 
     A point is a pair: across, the posterior mean of its similarity, with its interval; up, what was observed. The
@@ -29,8 +27,8 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Of similarities; or a table with the columns a, b, observed, fitted, low and high.
+    table : pandas.DataFrame
+        The table of the finding "similarity" of a fit to similarities.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -42,13 +40,11 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     ----------
     Navarro & Griffiths (2007), section 4, "approximate expectation".
     """
-    table = model if is_table(model) else fitted_similarities(model, "plots.similarity")
     observed, fitted, low, high = (table[name].to_numpy(float) for name in ("observed", "fitted", "low", "high"))
-    labels = list(dict.fromkeys([*table["a"], *table["b"]]))
-    shortened = dict(zip(labels, short(labels), strict=True))
+    shown = shortened([*table["a"], *table["b"]])
     worst = np.argsort(-np.abs(observed - fitted), kind="stable")[:_WORST]
     named = [
-        _name(shortened[row["a"]], shortened[row["b"]], row["observed"], row["fitted"])
+        _name(shown[row["a"]], shown[row["b"]], row["observed"], row["fitted"])
         for row in table.iloc[worst].to_dict("records")
     ]
     if ax is None:
@@ -60,18 +56,7 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     # a mean may lie outside an equal-tailed interval, hence the maximum
     ax.errorbar(fitted, observed, xerr=np.maximum([fitted - low, high - fitted], 0.0), ecolor="0.45", **bars)
     ax.scatter(fitted, observed, s=9, color="0.3", linewidth=0, zorder=3)
-    for place, pair in enumerate(worst):
-        ax.plot(
-            fitted[pair],
-            observed[pair],
-            _MARKERS[place],
-            markersize=8,
-            markerfacecolor="none",
-            markeredgewidth=1.8,
-            color=COLOURS[place],
-            label=named[place],
-            zorder=4,
-        )
+    mark_points(ax, fitted[worst], observed[worst], named)
     ax.set(xlim=ends, ylim=ends, aspect="equal", anchor="W", ylabel="observed similarity")
     of = table.attrs.get("of", len(table))
     of_all = "" if len(table) == of else f", {len(table):,} of {of:,} pairs"
@@ -79,16 +64,7 @@ def similarity(model: Any, ax: "Axes | None" = None) -> "Axes":
     if "explained" in table.attrs:
         ax.set_title(_title(table.attrs["explained"]), fontsize=10, loc="left")
     ax.spines[["top", "right"]].set_visible(False)
-    legend = ax.legend(
-        title="worst-fitting pairs",
-        loc="upper left",
-        bbox_to_anchor=(1.02, 1),
-        frameon=False,
-        fontsize=8,
-        labelspacing=0.9,
-    )
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    legend_of(ax, "upper left", (1.02, 1), title="worst-fitting pairs", labelspacing=0.9)
     return ax
 
 

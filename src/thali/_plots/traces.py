@@ -1,13 +1,12 @@
 """The paths of the chains in quantities that do not depend on the labels of features."""
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._draws import posterior_of
 from ._fonts import picture
-from ._style import COLOURS, new_axes
+from ._style import COLOURS, legend_of, new_axes
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,8 +23,8 @@ _NAMES = {
 _MAX_LINES = 8  # quantities that are drawn
 
 
-@picture
-def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
+@picture(made_by="quantities()", has="items")
+def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the log-likelihood, the number of features and alpha over the draws, each chain in its colour.
 
     Chains that have converged overlap and look alike. Quantities that never change are left out, except the
@@ -35,9 +34,9 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
 
     Parameters
     ----------
-    model : fitted model
-        Anything with `posterior_`.
-    axes : sequence of matplotlib axes, optional
+    quantities : mapping of names to arrays (chain, draw)
+        What `quantities()` of a fitted model returned.
+    ax : sequence of matplotlib axes, optional
         Where to draw, one a quantity; a new figure if None.
 
     Returns
@@ -50,15 +49,14 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
     ... )
-    >>> len(trace(model))
+    >>> len(trace(model.quantities()))
     1
     """
-    posterior_of(model)
-    quantities = model.quantities()
     counted = {"n_features", "n_shared_features"} & set(quantities)
     own = [] if counted else [name for name in quantities if name not in _NAMES]
     moving = [name for name, draws in quantities.items() if name == "log_likelihood" or np.ptp(draws.astype(float)) > 0]
     names = [name for name in (*_NAMES, *own) if name in moving][:_MAX_LINES]
+    axes = ax
     if axes is None:
         axes = new_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names))
     for ax, name in zip(axes, names, strict=True):
@@ -71,7 +69,7 @@ def trace(model: Any, axes: "Sequence[Axes] | None" = None) -> "list[Axes]":
     axes[-1].set_xlabel("draw")
     chains = len(next(iter(quantities.values())))
     if chains <= len(COLOURS):  # more of them share colours
-        legend = axes[0].legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=chains, frameon=False, fontsize=8)
+        legend = legend_of(axes[0], "lower left", (0, 1), ncols=chains)
         for line in legend.get_lines():
             line.set(linewidth=2, alpha=1)
     return list(axes)

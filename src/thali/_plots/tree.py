@@ -1,7 +1,7 @@
 """A tree over options, from its root to its leaves."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -30,8 +30,8 @@ _LEADER = {"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "shrinkA": 1, "
 _MAX_LEADERS = 12  # names with leaders; more are a thicket, and none is drawn
 
 
-@picture
-def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
+@picture()
+def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
     """Draw a tree, the root at the left, the leaves at the right, with edges of their lengths.
 
     Names of inner nodes are at the edges that lead to them, or near those with a line to the edge, if there is room. If
@@ -39,8 +39,7 @@ def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    tree : Tree, or a model
-        Of a model the tree that it was given, which is its argument.
+    tree : Tree
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -51,7 +50,7 @@ def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     ArgumentError
-        If it is neither a tree nor a model that has one.
+        If it is no tree.
 
     Examples
     --------
@@ -60,29 +59,12 @@ def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['tea', 'coffee', 'milk', 'juice']
     """
-    tree = _tree_of(tree)
+    if not isinstance(tree, Tree):
+        raise ArgumentError(f"plots.tree requires a Tree; got {type(tree).__name__}.")
     ax, _ = draw(tree, tree.depths, ax)
     ax.set(xlim=(-0.01, 1.005), xlabel="distance from the root")
     ax.set_xticks(np.linspace(0, 1, 5), ["0", "0.25", "0.5", "0.75", "1"])
     return ax
-
-
-def _tree_of(given: Any) -> Tree:
-    """The tree itself, or that of a model."""
-    from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
-    from thali._model.base import Model
-
-    if isinstance(given, Tree):
-        return given
-    if not isinstance(given, Model):
-        raise ArgumentError(f"plots.tree requires a Tree; got {type(given).__name__}.")
-    for value in given.get_params().values():
-        if isinstance(value, Tree | PhylogeneticBuffet):
-            return value if isinstance(value, Tree) else value.tree
-    raise ArgumentError(
-        "plots.tree requires a Tree, which this model does not have; use plots.preference_tree for known aspects"
-        " fitted by maximum likelihood, plots.features for other models."
-    )
 
 
 class Branches(Protocol):

@@ -9,6 +9,8 @@ import numpy as np
 
 from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
+from thali._model.choice_findings import check, row_in_words
+from thali._model.choice_groups import MAX_PAIRS, pair_index
 from thali._model.common_findings import asked, check_of, convergence, data, describes, methods_of, summary
 from thali._model.finding import (
     FILE,
@@ -25,6 +27,7 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.predictive_check import check_sentence
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate as in_words
@@ -33,19 +36,16 @@ from thali._posterior.interval import INTERVAL, tails_of
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, DataWarning, Setting
 
-from ..answers.check import check_sentence
 from ..answers.fit_quality import swap_sentence
 from ..answers.kind import of_only
 from ..answers.matched_features import similar_for
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
-from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH
 from .features import (
     by_member,
-    check,
     features_finding,
     labels_of,
     membership_finding,
@@ -53,7 +53,6 @@ from .features import (
     number_of_features,
     of_variance,
     place_sentence,
-    row_in_words,
     to_read,
 )
 
@@ -146,7 +145,7 @@ def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 @finding("membership", "Objects of nearly identical features", FILE)
 def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
-    return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
+    return Finding(picture=Picture("membership", ENGLISH["features.membership"], model.membership()))
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
@@ -208,7 +207,7 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return Finding(
         title=ENGLISH[f"additive.of.{found.kind}"],
         table=found.similarity.rename_axis("object"),
-        picture=Picture("similarity", caption, (fitted_similarities(model, "The similarity", settings.ci),)),
+        picture=Picture("similarity", caption, fitted_similarities(model, "The similarity", settings.ci)),
     )
 
 
@@ -216,7 +215,7 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 def check_of_similarities(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed, settings.ci)
-    drawn = Picture("check", ENGLISH["additive.check"], (table,))
+    drawn = Picture("check", ENGLISH["additive.check"], table)
     return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
 
 
@@ -318,7 +317,7 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
         title=ENGLISH["additive.point.title"],
         table=by_member(table, labels_of(model)),
         shown=to_read(table, model, "feature"),
-        picture=Picture("features", ENGLISH["additive.point.title"], (found,)) if len(table) else None,
+        picture=Picture("features", ENGLISH["additive.point.title"], found) if len(table) else None,
         brief=Brief("Features", table=to_read(table, model, "feature")),
     )
 
