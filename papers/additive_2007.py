@@ -120,7 +120,7 @@ def recomputed(settings: Settings, design: Design, data: Similarities) -> Reprod
         pictures={
             "figure-4": lambda: model.plot("n_features"),
             "features": lambda: model.plot("features"),
-            "similarities": lambda: model.plot("similarity"),
+            "similarities": lambda: model.plot("predictions"),
             "overlap": lambda: overlap(model),
         },
         interrupted=model.interrupted_,

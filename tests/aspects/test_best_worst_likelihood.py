@@ -112,7 +112,7 @@ def test_what_a_fit_answers(uncompiled, pictures, tmp_path):
         times = np.bincount(data.members, data.counts, 5)
         np.testing.assert_allclose(best["observed"] * best["n"], times)
         assert check_sentence(table)
-        assert "of 10" not in model.plot("choice_probabilities").get_xlabel()
+        assert "of 10" not in model.plot("predictions").get_xlabel()
         model.save(tmp_path / "model.nc")
         again = th.load(tmp_path / "model.nc")
         assert again.get_params() == model.get_params() and again.summary().equals(model.summary())

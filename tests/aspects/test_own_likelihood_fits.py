@@ -112,8 +112,8 @@ def test_what_a_fitted_model_answers(example, model, tmp_path):
     for ask in (lambda: model.predict_proba([("bank", "loan")]), model.ranks, model.check, model.unique_weights):
         with refused(ArgumentError, "does not know"):
             ask()
-    with refused(ThaliError, "'choice_probabilities'"):
-        model.plot("choice_probabilities")
+    with refused(ThaliError, "'ranks'"):
+        model.plot("ranks")
 
 
 def test_a_saved_model_answers_but_for_fit(example, model, tmp_path):

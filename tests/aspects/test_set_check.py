@@ -84,7 +84,7 @@ def test_pictures():
     model = certain(choices(SETS), 200)
     axes = th.plots.check(model.check())
     assert any(text.get_text().endswith("out of tea, milk") for text in axes.get_yticklabels())
-    axes = model.plot("choice_probabilities")
+    axes = model.plot("predictions")
     points = axes.collections[-1].get_offsets()
     assert sorted(points[:, 1]) == pytest.approx(sorted([0.45, 0.3, 0.25, 0.7, 0.3]))
     assert sorted(points[:, 0]) == pytest.approx(sorted([0.5, 0.3, 0.2, 5 / 7, 2 / 7]))
@@ -104,6 +104,6 @@ def test_sets_with_long_names_are_cut_in_pictures(in_plain_python):
         model.fit(th.Choices(pd.DataFrame(table)), draws=10, tune=2, chains=2, random_seed=1, progressbar=False)
     shown = f" out of {names[0]}, {names[1]}…"
     assert all(text.get_text().endswith(shown) for text in th.plots.check(model.check()).get_yticklabels())
-    legend = model.plot("choice_probabilities").get_legend()
+    legend = model.plot("predictions").get_legend()
     assert shown.strip() in "".join(text.get_text() for text in legend.get_texts())
     matplotlib.pyplot.close("all")

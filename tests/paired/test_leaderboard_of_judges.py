@@ -305,6 +305,24 @@ def test_judges_and_periods_by_laplace_and_mcmc():
     np.testing.assert_allclose(*(each - each.mean() for each in logs), atol=0.05)
 
 
+@pytest.mark.fit
+def test_every_interval_has_the_probability_asked_for(tmp_path):
+    how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
+    wide, narrow = (th.leaderboard(FRAME, ci=ci, **how) for ci in (0.89, 0.2))
+    narrow.save(tmp_path / "board.nc")
+    for board in (narrow, th.load(tmp_path / "board.nc")):
+        tables = [(each.table, each.judges(), each.worths_in_time()) for each in (wide, board)]
+        for one, other in zip(*tables, strict=True):
+            assert one.attrs["interval"] == 0.89 and other.attrs["interval"] == 0.2
+            for low in [name for name in one if name.endswith("low")]:
+                high = low.replace("low", "high")
+                assert (one[low] <= other[low]).all() and (other[high] <= one[high]).all(), low
+                assert (other[high] - other[low]).mean() < 0.4 * (one[high] - one[low]).mean() or "rank" in low, low
+    said(narrow.note, "20 %")
+    with refused(ArgumentError, "ci"):
+        th.leaderboard(FRAME, ci=89, **how)
+
+
 def test_since_and_until():
     how = {"date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, since="2024-01-15", until="2024-01", **how)

@@ -64,23 +64,3 @@ def test_bars_count_shared_features():
     bars = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
     assert bars == pytest.approx({value: (draws == value).mean() for value in np.unique(draws)})
     assert f"mean {draws.mean():.3g}," in ax.get_title()
-
-
-@pytest.mark.parametrize(
-    ("settings", "beside"),
-    [
-        ({}, ["concentration\nα", "standard\ndeviation σ", "additive\nconstant"]),
-        ({"alpha": 1.0}, ["standard\ndeviation σ", "additive\nconstant"]),
-        ({"alpha": 1.0, "sigma": 0.1}, ["additive\nconstant"]),
-        ({"alpha": 1.0, "data_sigma": 0.1, "constant": False}, []),
-    ],
-)
-def test_traces_of_sigma_and_constant_where_they_vary(settings, beside):
-    model = made_up(4, **settings)
-    axes = plots.trace(model.quantities())
-    assert [ax.get_ylabel() for ax in axes][2:] == beside
-    if beside:
-        name = "sigma" if beside[-1].endswith("σ") else "constant"
-        np.testing.assert_array_equal(
-            [line.get_ydata() for line in axes[-1].lines], model.posterior_["posterior"][name]
-        )

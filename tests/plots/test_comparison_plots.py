@@ -161,7 +161,7 @@ def test_tables_that_cannot_be_drawn():
     with refused(ArgumentError, "must have the"):
         th.plots.comparison(table.loc[["BASE", "EMP"]])
     table.attrs.clear()
-    with refused(ArgumentError, "no scores of"):
+    with refused(ArgumentError, "attrs['pairs']"):
         th.plots.comparison(table)
 
 

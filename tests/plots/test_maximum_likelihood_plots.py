@@ -17,7 +17,7 @@ def tree():
 
 
 def test_choice_probabilities_of_a_fit_without_draws(tree):
-    ax = tree.plot("choice_probabilities")
+    ax = tree.plot("predictions")
     table = tree.residuals()
     points = np.asarray(ax.collections[-1].get_offsets())
     np.testing.assert_allclose(points, table[["predicted", "observed"]])

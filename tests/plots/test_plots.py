@@ -2,6 +2,8 @@
 
 import dataclasses
 import functools
+import inspect
+import re
 import subprocess
 import sys
 
@@ -16,6 +18,7 @@ from matplotlib import pyplot as plt
 import thali as th
 from thali import plots
 from thali._aspects.draws.tree import to_datatree
+from thali.errors import ArgumentError
 
 
 def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
@@ -40,7 +43,7 @@ DRAWN = {  # what each picture of a fit draws
     "features": lambda model: model.features(),
     "n_features": lambda model: model.findings()["n_features"].table,
     "trace": lambda model: model.quantities(),
-    "choice_probabilities": lambda model: model.findings()["choice_probabilities"].table,
+    "predictions": lambda model: model.findings()["choice_probabilities"].table,
     "check": lambda model: model.check(),
     "ranks": lambda model: model.ranks(every_rank=True),
 }
@@ -146,22 +149,26 @@ def test_cells_without_a_feature_are_white_and_others_are_not(celebrities):
         assert sum(shades(0.0)[:3]) < 2.8
 
 
-def test_trace_has_a_line_for_each_chain(celebrities):
-    axes = draw_of("trace", celebrities)
-    posterior = celebrities.posterior_["posterior"]
-    for ax, name in zip(axes, ("log_likelihood", "n_features", "alpha"), strict=True):
-        np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], posterior[name])
+def test_trace_has_a_line_for_each_chain():
+    rng = np.random.default_rng(1)
+    apart = {
+        name: rng.normal(size=(4, 50)) + gap * np.arange(4)[:, None] for name, gap in (("a", 0), ("b", 3), ("c", 1))
+    }
+    quantities = {**apart, "log_likelihood": rng.normal(size=(4, 50)), "still": np.ones((4, 50))}
+    axes = plots.trace(quantities)
+    for ax, name in zip(axes, ("log_likelihood", "b", "c", "a"), strict=True):
+        np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], quantities[name])
         assert len({line.get_color() for line in ax.lines}) == 4
+    assert axes[1].get_title("left").startswith("b (R-hat ") and axes[0].get_legend()
 
 
 def test_trace_leaves_out_what_never_changes():
-    axes = draw_of("trace", fitted(3, mean_features=0.0, learned_alpha=False))
-    assert len(axes) == 1
-    assert len(draw_of("trace", fitted(4, learned_alpha=False))) == 2
+    quantities = {"log_likelihood": np.zeros((2, 9)), "constant": np.ones((2, 9))}
+    assert [ax.get_title("left") for ax in plots.trace(quantities)] == ["log-likelihood of the full data"]
 
 
 def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celebrities):
-    ax = draw_of("choice_probabilities", celebrities)
+    ax = draw_of("predictions", celebrities)
     tree = celebrities.posterior_
     predicted = tree["posterior"]["choice_probability"].mean(("chain", "draw"))
     wins, losses = tree["observed_data"]["wins"], tree["constant_data"]["losses"]
@@ -180,7 +187,7 @@ def test_the_worst_pairs_are_named_by_standardised_misfit():
     misfit = np.abs(data.wins / n - predicted) / np.sqrt(predicted * (1 - predicted) / n)
     worst = np.argsort(-misfit)[:5]
     expected = [f"{data.labels[data.first[pair]]} over {data.labels[data.second[pair]]}" for pair in worst]
-    legend = draw_of("choice_probabilities", of_tree(tree)).get_legend()
+    legend = draw_of("predictions", of_tree(tree)).get_legend()
     assert legend is not None
     assert [text.get_text().split("\n")[0] for text in legend.get_texts()] == expected
 
@@ -190,7 +197,7 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
     counts[:10][counts[:10] == 9] = 1  # 645 of the 2,415 pairs were compared twice only, 1 : 1
     data = th.PairedComparisons(counts)
     tree = to_datatree([chain(70, draws=5)], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
-    ax = draw_of("choice_probabilities", of_tree(tree))
+    ax = draw_of("predictions", of_tree(tree))
     observed = np.asarray(ax.collections[-1].get_offsets())[:, 1]
     assert len(observed) == 2000
     assert np.sum(observed == 0.9) == 2415 - 645
@@ -200,7 +207,7 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
 @pytest.mark.parametrize("picture", DRAWN)
 def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebrities):
     before = dict(matplotlib.rcParams)
-    figure, axes = plt.subplots(3)
+    figure, axes = plt.subplots(8)
     takes_one = picture != "trace"
     given = axes[0] if takes_one else list(axes)
     returned = draw_of(picture, celebrities, ax=given)
@@ -208,6 +215,26 @@ def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebritie
     assert plt.get_fignums() == [figure.number]
     assert plt.gcf() is figure
     assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_what_a_picture_does_not_draw_is_refused_in_one_sentence(name):
+    for wrong in (th.EliminationByAspects(), pd.DataFrame({"x": [1]})):
+        with pytest.raises(ArgumentError, match=rf"^plots\.{name} (draws what|requires) ") as error:
+            getattr(plots, name)(wrong)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_docstrings_of_pictures_follow_one_template(name):
+    picture = getattr(plots, name)
+    written = inspect.getdoc(picture)
+    first, axes, *_ = inspect.signature(picture).parameters
+    assert written.startswith("Draw ") and axes == "ax"
+    sections = re.findall(r"^(\w+)\n-+$", written, re.MULTILINE)
+    order = ["Parameters", "Returns", "Raises", "References", "Examples"]
+    assert sections[:2] == order[:2] and sections == [each for each in order if each in sections]
+    assert f"\n{first} : " in written and "\nax : " in written and "Where to draw" in written
 
 
 def test_importing_the_pictures_loads_nothing_heavy():

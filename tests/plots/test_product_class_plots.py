@@ -140,7 +140,7 @@ def test_market_shares(model):
     written = [text.get_text() for text in ax.texts][1:]
     for text, change in zip(written, changed["change"], strict=True):
         assert float(text.split(" ")[0].replace("−", "-")) == pytest.approx(100 * change, abs=0.051)
-    with pytest.raises(ArgumentError, match="columns share, share_low and share_high"):
+    with pytest.raises(ArgumentError, match="requires 'share', 'share_low' and 'share_high'"):
         plots.market_shares(pd.DataFrame({"x": [1]}))
 
 
@@ -172,5 +172,5 @@ def test_demand_and_willingness_to_pay(model):
         )
         ax = plots.willingness_to_pay(endless)
         assert ax.get_xlim() == (-1.0, 1.0) and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
-    with pytest.raises(ArgumentError, match="columns attribute, level, over, wtp"):
+    with pytest.raises(ArgumentError, match="requires 'attribute', 'level', 'over', 'wtp'"):
         plots.willingness_to_pay(table)

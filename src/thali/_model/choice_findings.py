@@ -125,7 +125,7 @@ def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str
 
 def predictions_finding(table: "pandas.DataFrame") -> Finding:
     """Observed proportions beside predicted probabilities, of a table of them."""
-    picture = Picture("choice_probabilities", SENTENCES["choice_probabilities.caption"], table)
+    picture = Picture("predictions", SENTENCES["choice_probabilities.caption"], table, file="choice_probabilities")
     return Finding(title=SENTENCES["choice_probabilities.title"], table=table, picture=picture)
 
 

@@ -25,7 +25,7 @@ from thali._model.references import Cite
 from thali._model.versions import program
 from thali._model.wording import phrase
 from thali._posterior.dependence import SCORES
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import INTERVAL, interval_name
 
 from .board import Leaderboard
 from .counted import Judgements, judgements_of
@@ -92,7 +92,7 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
             *_people(board, chosen["method"]),
             *(() if board.of_chains is None else judged(board.of_chains.facts)),
             phrase(COMMON, "computed", program=program()),
-            phrase(_SENTENCES, "intervals", interval=interval_name()),
+            phrase(_SENTENCES, "intervals", interval=interval_name(chosen["ci"])),
         )
     )
 
@@ -200,7 +200,7 @@ def _given(board: Leaderboard) -> dict[str, Any]:
         return {}
     given = board.made.settings | board.made.columns
     left_out = {"lapse": not given.get("lapse"), "spread": given.get("spread") is None}
-    left_out |= {"random_seed": not isinstance(given["random_seed"], int)}
+    left_out |= {"ci": given["ci"] == INTERVAL, "random_seed": not isinstance(given["random_seed"], int)}
     return {name: value for name, value in given.items() if not left_out.get(name)}
 
 

@@ -4,7 +4,7 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache, wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
@@ -27,23 +27,26 @@ _Drawn = TypeVar("_Drawn")
 
 
 def picture(
-    *columns: str, made_by: str = "", has: str = "columns"
+    *columns: str, made_by: str = "", attrs: tuple[str, ...] = (), has: str = "columns"
 ) -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
-    """Make a function draw only what has these columns (or that attribute), and find fonts for all characters."""
+    """Make a function draw only what has these columns and attrs (or that attribute), and find fonts for all of it."""
 
     def decorated(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
         @wraps(draw)
         def drawn(*arguments: _P.args, **named: _P.kwargs) -> _Drawn:
-            given = (*arguments, *named.values())[0]
+            given: Any = (*arguments, *named.values())[0]
             if made_by and not hasattr(given, has):
                 raise ArgumentError(
                     f"plots.{draw.__name__} draws what {made_by} returns; got {type(given).__name__}. A fitted model"
                     f" draws the picture with `plot({draw.__name__!r})`."
                 )
-            if missing := [name for name in columns if name not in given.columns]:  # type: ignore[attr-defined]
+            needed = {repr(name): name in given.columns for name in columns}
+            needed |= {f"attrs[{name!r}]": name in given.attrs for name in attrs}
+            missing = [name for name, is_there in needed.items() if not is_there]
+            if missing:
                 raise ArgumentError(
-                    f"plots.{draw.__name__} requires the columns {listed(columns)}, as in the table that {made_by}"
-                    f" returns; the columns {listed(missing)} are missing."
+                    f"plots.{draw.__name__} requires {listed([*needed])}, as in the table that {made_by} returns;"
+                    f" {listed(missing)} {'is' if len(missing) == 1 else 'are'} missing."
                 )
             axes = draw(*arguments, **named)
             find_fonts(np.ravel(axes))  # type: ignore[call-overload]

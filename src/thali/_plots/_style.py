@@ -112,3 +112,32 @@ def name_rows(ax: "Axes", at: Any, labels: list[str], **look: Any) -> None:
     ax.set_yticks(at, labels, parse_math=False, **look)
     ax.tick_params(axis="y", length=0)
     ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def draw_intervals(ax: "Axes", at: Any, mean: Any, low: Any, high: Any, label: str) -> None:
+    """Draw a dot and its interval in each row."""
+    ax.hlines(at, low, high, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
+    ax.plot(mean, at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+
+
+_ROW, _HEAD = 0.21, 0.27  # inches of a row, and of the name above a group of rows
+
+
+def grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of rows, and of the names above each group of them ("": none), in inches from the top."""
+    has_name = np.array([bool(group) and groups[:place][-1:] != [group] for place, group in enumerate(groups)])
+    at = 0.05 + _HEAD * np.cumsum(has_name) + _ROW * (np.arange(len(groups)) + 0.5)
+    return at, at[has_name] - (_ROW + _HEAD) / 2
+
+
+def name_grouped_rows(ax: "Axes", at: np.ndarray, labels: list[str], heads: np.ndarray, names: list[str]) -> None:
+    """Write the labels of rows, and in bold the names above groups of them."""
+    name_rows(ax, [*at, *heads], [*labels, *names], fontsize=9)
+    for text in ax.get_yticklabels()[len(at) :]:
+        text.set_fontweight("bold")
+
+
+def divide_rows(ax: "Axes", heads: np.ndarray) -> None:
+    """Draw lines between groups of rows."""
+    for head in heads[1:]:
+        ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)

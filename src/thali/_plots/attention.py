@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,8 +42,7 @@ def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
         label = "respondents, by individual probability" if place == 0 else None
         ax.bar(edges[:-1], -own, np.diff(edges), place - 0.08, align="edge", color="0.78", zorder=1, label=label)
     label = f"population share, {level_of(shares)} interval"
-    ax.hlines(at, shares["low"], shares["high"], color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
-    ax.plot(shares["attends"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    draw_intervals(ax, at, shares["attends"], shares["low"], shares["high"], label)
     ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.7, -0.9), xlabel="probability of attending")
     name_rows(ax, at, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture("observed", "predicted", "low", "high", "missed", made_by="check()")
+@picture("observed", "predicted", "low", "high", "missed", made_by="check()", attrs=(ROWS,))
 def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 40) -> "Axes":
     """Draw each observed proportion or similarity over the interval of its replicates, the worst predicted pair first.
 

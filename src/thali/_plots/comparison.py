@@ -20,7 +20,7 @@ _MAX_MEDIANS = 30  # a larger score than so many medians would leave the bulk of
 BASE, EMP = "BASE", "EMP"  # rows that are no models
 
 
-@picture("nll", made_by="thali.compare")
+@picture("nll", made_by="thali.compare", attrs=("pairs",))
 def comparison(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_models: int = 4) -> "list[Axes]":
     """Draw how well each left-out pair is predicted by one model against another, a panel for two models.
 
@@ -65,12 +65,7 @@ def comparison(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, ma
     >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['iEBA better for 2 of 3 pairs', 'BTL better for 1']
     """
-    scores = getattr(table, "attrs", {}).get("pairs")
-    if scores is None:
-        raise ArgumentError(
-            "`table` has no scores of pairs in its attrs; pass the unchanged table that `thali.compare` returned for"
-            " paired comparisons."
-        )
+    scores = table.attrs["pairs"]
     drawn, panels = _panels(table, scores, max_models)
     shown = dict(zip(drawn, short([str(model) for model in drawn]), strict=True))
     # When all are drawn against the best, the others share a colour.

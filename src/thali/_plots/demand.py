@@ -8,7 +8,7 @@ from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import COLOURS, draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -92,8 +92,7 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     names = short([str(value) for value in table.iloc[:, 0]])
     ax = new_axes(4.4 + label_width(names), 0.9 + 0.34 * len(names))[0] if ax is None else ax
     at = np.arange(len(names), dtype=float)
-    ax.hlines(at, table["share_low"], table["share_high"], color=COLOURS[0], linewidth=3.2, label=label)
-    ax.plot(table["share"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    draw_intervals(ax, at, table["share"], table["share_low"], table["share_high"], label)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.08 * table["share_high"].to_numpy(float).max())))
     ax.set_xlabel(of, parse_math=False)
     name_rows(ax, at, names)

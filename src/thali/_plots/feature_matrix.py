@@ -16,7 +16,7 @@ _MAX_LABELS = 120  # more rows than this have no room for a label each
 _LEAST = 0.1  # probability of a feature that is drawn
 
 
-@picture("members", "probability", "converged", made_by="features()")
+@picture("members", "probability", "converged", made_by="features()", attrs=("labels", "sees_alone"))
 def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: int = 15) -> "Axes":
     """Draw which options share the most probable features; the darker a cell, the larger the weight to expect.
 

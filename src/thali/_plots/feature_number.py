@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture("probability", made_by="findings()['n_features']")
+@picture("probability", made_by="findings()['n_features']", attrs=("word",))
 def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the posterior probability of each number of features, with its mean and interval above.
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-@picture("members", "probability", made_by="features()")
+@picture("members", "probability", made_by="features()", attrs=("groups",))
 def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int = 12) -> "Axes":
     """Draw the weight of each feature in each group of people, one line a feature, the most probable at the top.
 
@@ -39,7 +39,7 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     Raises
     ------
     ArgumentError
-        If the features are of one group, or of more than seven.
+        If there are more than seven groups.
 
     Examples
     --------
@@ -51,8 +51,6 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     >>> [text.get_text() for text in group_weights(model.features()).get_legend().get_texts()]
     ['women', 'men']
     """
-    if "groups" not in table.attrs:
-        raise ArgumentError("plots.group_weights requires the features of several groups; these are of one group.")
     names, n = table.attrs["groups"], table.attrs["options"]
     if len(names) > MAX_GROUPS:
         raise ArgumentError(f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(names)}. Select fewer.")

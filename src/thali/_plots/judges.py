@@ -16,7 +16,16 @@ if TYPE_CHECKING:
 MAX_JUDGES = 60  # that are drawn
 
 
-@picture("discrimination", "low", "high", "comparisons", "log_score", "log_score_chance", made_by="judges()")
+@picture(
+    "discrimination",
+    "low",
+    "high",
+    "comparisons",
+    "log_score",
+    "log_score_chance",
+    made_by="judges()",
+    attrs=("answers",),
+)
 def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the discrimination of each judge with its interval, the sharpest first.
 

@@ -18,7 +18,9 @@ _MAX_OPTIONS = 60
 _WIDTH, _PANELS = 4.6, (4, 3, 2)  # inches besides names, so that a phone shows them; widths of ratings, ranks, groups
 
 
-@picture("rating", "rating_low", "rating_high", "rank", "rank_low", "rank_high", made_by="leaderboard(...).table")
+@picture(
+    "rating", "rating_low", "rating_high", "rank", "rank_low", "rank_high", made_by="leaderboard(...)", attrs=("tiers",)
+)
 def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw the first 60 options of a leaderboard, and say how many there are: ratings, ranks, and groups of several.
 

@@ -17,7 +17,7 @@ _TALLEST = 22.0  # inches of all rows together
 _MAX_LABELS = 200  # more rows than this have no room for a label each
 
 
-@picture(made_by="membership()")
+@picture(made_by="membership()", attrs=("probability", "word"))
 def membership(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: int = 30) -> "Axes":
     """Draw which options own the features that were matched across draws, and how surely.
 

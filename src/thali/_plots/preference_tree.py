@@ -27,7 +27,7 @@ class _Branches:
         return depths
 
 
-@picture("name", "parent", "length", made_by="findings()['weights']")
+@picture("name", "parent", "length", made_by="findings()['weights']", attrs=("leaves",))
 def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw a model fitted by maximum likelihood as a preference tree.
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -55,8 +55,7 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     else:
         _mark_ends(ax, at, ends, low, high)
     label = f"median respondent, {level} interval" if "respondents_low" in table else f"{level} interval"
-    ax.hlines(at, *ends.clip(low, high).T, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
-    ax.plot(table["wtp"].clip(low, high), at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    draw_intervals(ax, at, table["wtp"].clip(low, high), *ends.clip(low, high).T, label)
     price = table.attrs.get("price")
     ax.set(xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
     units = "" if price is None else f", in units of {price}"

@@ -17,7 +17,7 @@ _STYLES = ("-", "--", ":", "-.")
 _MOST_TICKS = 12  # names of periods
 
 
-@picture("option", "period", "rating", "low", "high", "rank", made_by="worths_in_time()")
+@picture("option", "period", "rating", "low", "high", "rank", made_by="worths_in_time()", attrs=("better", "worse"))
 def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the rating of each option in each period, with bands of their intervals and names at the ends of lines.
 

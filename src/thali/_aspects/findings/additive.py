@@ -32,12 +32,11 @@ from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate as in_words
 from thali._model.wording import number, phrase
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
-from thali.errors import Argument, ArgumentError, DataWarning, Setting
+from thali.errors import Argument, DataWarning, Setting
 
 from ..answers.fit_quality import swap_sentence
-from ..answers.kind import of_only
 from ..answers.matched_features import similar_for
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
@@ -65,15 +64,11 @@ if TYPE_CHECKING:
 # Observed similarities beside fitted ones -----------------------------------------------------------------------------
 
 
-def fitted_similarities(model: Any, where: str, ci: float = INTERVAL) -> "pandas.DataFrame":
-    """One row a measured pair (a, b), of 2,000 at most: observed, fitted (posterior mean), its interval."""
+def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
+    """One row a measured pair (a, b), of 2,000 at most: observed, predicted (posterior mean), its interval."""
     from thali._tables import Table
 
-    from ..models.additive import AdditiveClustering
-
-    posterior = of_only(SIMILARITIES, model._view, where)
-    if not isinstance(model, AdditiveClustering):
-        raise ArgumentError(f"{where} requires an AdditiveClustering; got {type(model).__name__}.")
+    posterior = model._view
     observed, labels = posterior.similarities, posterior.labels
     shown = np.unique(np.linspace(0, observed.size - 1, min(observed.size, MAX_PAIRS)).astype(int))
     first, second = (side[shown] for side in posterior.pairs)
@@ -84,7 +79,7 @@ def fitted_similarities(model: Any, where: str, ci: float = INTERVAL) -> "pandas
     draws = draws.reshape(-1, len(shown))
     low, high = np.quantile(draws, tails_of(ci), axis=0)
     named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}
-    numbers = {"observed": observed[shown], "fitted": draws.mean(axis=0), "low": low, "high": high}
+    numbers = {"observed": observed[shown], "predicted": draws.mean(axis=0), "low": low, "high": high}
     table = Table(named | numbers)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
@@ -207,7 +202,7 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return Finding(
         title=ENGLISH[f"additive.of.{found.kind}"],
         table=found.similarity.rename_axis("object"),
-        picture=Picture("similarity", caption, fitted_similarities(model, "The similarity", settings.ci)),
+        picture=Picture("predictions", caption, fitted_similarities(model, settings.ci), file="similarity"),
     )
 
 
