@@ -398,7 +398,8 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
     for name in used:
         if used.count(name) > 1:
             raise ArgumentError(
-                f"Column {name!r} has more than one role (respondent, task, alternative or chosen); name different columns."
+                f"Column {name!r} has more than one role (respondent, task, alternative or chosen); name different"
+                " columns."
             )
     respondent, task, alternative, chosen = found
     assert respondent is not None and task is not None and chosen is not None
