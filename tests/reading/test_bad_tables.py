@@ -302,7 +302,7 @@ REFUSED = [
     (
         "rankings.csv",
         "rank1,rank2\ntea,\nmilk,\n",
-        ("No ranking",),
+        ("2 rankings",),
     ),
     (
         "x.toi",

@@ -325,7 +325,7 @@ MISTAKES = [
         "one column twice",
         f"{CLASSES} --respondent id --alternative id",
         lambda: classes(columns={"respondent": "id", "alternative": "id"}),
-        "is given for more than one of",
+        "has more than one role",
     ),
     (
         "levels of nothing",
@@ -340,7 +340,7 @@ MISTAKES = [
         "is not one of its levels",
     ),
     ("bins of words", f"{CLASSES} --bins size=2", lambda: classes(columns={"bins": {"size": 2}}), "only numbers"),
-    ("one bin", f"{CLASSES} --bins price=1", lambda: classes(columns={"bins": {"price": 1}}), "at least 2 bins"),
+    ("one bin", f"{CLASSES} --bins price=1", lambda: classes(columns={"bins": {"price": 1}}), "must be at least 2"),
     ("no such no-choice", f"{CLASSES} --none never", lambda: classes(columns={"none": "never"}), "never"),
     (
         "an attribute that is a task",

@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import one_of, positive
 from thali._inference.chains import FIRST_DRAWS
 from thali._inference.warn import warn
+from thali._labels import shorten
 from thali._model.bound import BUDGET, MIN_DRAWS
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
@@ -300,7 +301,7 @@ def position_of(reference: Any, classes: np.ndarray) -> int:
         return 0
     found = [k for k, label in enumerate(classes) if label == reference]
     if not found:
-        known = ", ".join(repr(label) for label in classes[:10].tolist())
+        known = shorten(classes.tolist(), 10)
         raise ArgumentError(f"`reference` must be one of the classes ({known}); got {reference!r}.")
     return found[0]
 

@@ -128,8 +128,7 @@ def the_ranking_columns(
         raise DataError(
             f"The columns {shorten([str(name) for name in frame.columns], 12)} contain no rankings: expected one"
             " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option, a column of texts"
-            " such as"
-            " 'a > b = c', or an option and its rank per row. Name the columns of the last layout with ",
+            " such as 'a > b = c', or an option and its rank per row. Name the columns of the last layout with ",
             Argument("option"),
             " and ",
             Argument("rank"),

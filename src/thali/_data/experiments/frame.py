@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.warn import warn
 from thali._labels import as_label, plural, shorten, suggest
-from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
+from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
 from ..columns import NO, YES, answered_rows, as_frame, column, flags, note, numbers_rows, yes_no
 from ..people import people_table
@@ -92,16 +92,17 @@ def none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tup
     return ((alternative, label),)
 
 
-def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> str:
+def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> Message:
     name, label = where[0]
     known = [text for text in distinct_texts(column(frame, name))[1] if text]
     if len(where) == 1 and name == alternative:
-        return (
-            f"`none` is {label!r}, but no alternative is called so; the alternatives are {shorten(known)}."
-            f"{suggest(label, known)}"
+        return Message(
+            Argument("none"),
+            f" is {label!r}, but no alternative is called so; the alternatives are {shorten(known)}."
+            f"{suggest(label, known)}",
         )
     cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
-    return f"`none` is {cells}, but no row has this value; correct `none`."
+    return Message(Argument("none"), f" is {cells}, but no row has this value; correct the value.")
 
 
 class Bare(NamedTuple):
@@ -397,8 +398,8 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
     for name in used:
         if used.count(name) > 1:
             raise ArgumentError(
-                f"Column {name!r} is named for more than one of `respondent`, `task`, `alternative` and `chosen`; name"
-                " different columns."
+                f"Column {name!r} has more than one role (respondent, task, alternative or chosen); name different"
+                " columns."
             )
     respondent, task, alternative, chosen = found
     assert respondent is not None and task is not None and chosen is not None
