@@ -264,7 +264,7 @@ def test_arguments_are_kept_as_scikit_learn_keeps_them(name):
     assert repr(copy) == repr(model) and not hasattr(copy, "posterior_")
     assert copy.set_params(**model.get_params()) is copy
     assert copy.get_params().keys() == model.get_params().keys()
-    with pytest.raises(ArgumentError, match="no parameter 'no_such'"):
+    with pytest.raises(ArgumentError, match="no parameter `no_such`"):
         copy.set_params(no_such=1)
 
 

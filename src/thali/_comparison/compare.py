@@ -8,7 +8,7 @@ from thali._arguments import one_of, whole
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.open import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, spec_of_kind
-from thali._labels import shorten
+from thali._labels import listed, shorten
 from thali._model.counted_ties import CONVERSIONS, has_ties
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._model.registry import spec_of
@@ -48,7 +48,7 @@ def models_of_own_data(models: Any) -> dict[str, Any]:
     named = _by_name(models, example, ())
     for name, model in named.items():
         if not isinstance(model, LatentFeatureModel):
-            raise ArgumentError(f"{name!r} must be a model for {OWN}, such as {example}; got {model!r}.")
+            raise ArgumentError(f"Your own data require a model such as {example}; {name!r} is {model!r}.")
     return named
 
 
@@ -84,7 +84,7 @@ def _refuse_others(name: str, model: Any, form: DataForm, example: str, scorer: 
             " model."
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
-        alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""
+        alternative = f", or have {listed(scorer.own_models)}" if scorer.own_models else ""
         raise ArgumentError(
             f"{name!r} must be a thali model for {form}, such as {example}{alternative}; got {model!r}."
         )
@@ -131,7 +131,8 @@ def refuse_people(named: dict[str, Any], form: DataForm) -> None:
         tells = _TELLS.get(type(model.people), "")
         if tells:
             raise ArgumentError(
-                f"Model {name!r} distinguishes {tells}, so it must be compared by predictions for respondents; set ",
+                f"Model {name!r} distinguishes {tells}, so the models must be compared by predictions for left-out"
+                " respondents; set ",
                 Setting("leave_out", "respondent"),
                 ".",
             )
@@ -364,7 +365,9 @@ def compare(
             ("folds", folds),
         ):
             if value is not None:
-                raise ArgumentError(Argument(name), " applies to comparisons by prediction only; remove this argument.")
+                raise ArgumentError(
+                    Argument(name), " applies to comparisons by prediction only; remove ", Argument(name), "."
+                )
         if is_own(data):
             named = models_of_own_data(models)
         else:
@@ -380,7 +383,12 @@ def compare(
     for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
         if is_given:
             raise ArgumentError(
-                Argument(name), " requires a comparison with ", Setting("by", EVIDENCE), "; remove this argument."
+                Argument(name),
+                " requires a comparison with ",
+                Setting("by", EVIDENCE),
+                "; remove ",
+                Argument(name),
+                ".",
             )
     data, leave_out = as_left_out(data, leave_out)
     form = compared_form(data)

@@ -220,7 +220,8 @@ class GroupedData(Judged, Mapping[str, Any]):
             who = plural(len(twice), "name") + (" occurs" if len(twice) == 1 else " occur")
             warn(
                 DataWarning(
-                    f"{who} in several groups, such as {twice[0]!r}; they are treated as different respondents."
+                    f"{who} in several groups ({shorten(twice)}); the same name in another group is treated as another"
+                    " respondent."
                 )
             )
 
