@@ -143,7 +143,7 @@ def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return None if similar is None else membership_finding(model, similar)
 
 
-@finding("membership", "Objects of nearly identical features", FILE)
+@finding("membership", "Objects with nearly identical features", FILE)
 def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
     return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))

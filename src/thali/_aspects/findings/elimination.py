@@ -145,7 +145,7 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 
 def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()) -> Finding:
     """The effects of covariates in a sentence and a table."""
-    factors = listed([f"{name} ({factor(float(np.exp(value)))})" for name, value in effects.items()])
+    factors = listed([f"{factor(float(np.exp(value)))} for {name!r}" for name, value in effects.items()])
     sentence = phrase(ENGLISH, "covariates", factors=factors)
     return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes, brief=Brief("Covariates"))
 

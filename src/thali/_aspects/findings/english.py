@@ -28,7 +28,7 @@ ENGLISH = {
     "elimination.silent": "Choices do not identify aspects shared by all options, or the separate weights of an"
     " option's unique aspects (only the sum of these weights is identified).",
     "ranks.sure": "{option} is most preferred (probability {probability}).",
-    "ranks.open": "The most preferred option is uncertain: {named}.",
+    "ranks.open": "The most preferred option is uncertain; probabilities: {named}.",
     "ranks.intervals": "{best} Ranks ({interval}s):",
     "ranks.title": "Rank of each option by the total weight of its aspects",
     "ranks.caption": "Rank of each option by the total weight of its aspects, with its interval: {best} has the best"
@@ -41,7 +41,7 @@ ENGLISH = {
     " diagonal are predicted well.",
     "option_similarity": "{a} and {b} are the most similar options: they share {share} of their weight.",
     "option_similarity.title": "Share of weight that two options have in common",
-    "covariates": "Odds ratio for choosing the first option, per unit of each covariate: {factors}.",
+    "covariates": "Odds ratio for choosing the first option, per unit of the covariate: {factors}.",
     "covariates.title": "Covariate effects: change in the log odds of the first option per unit, and odds ratio",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects of option covariates"
     " are included in the option weights.",
@@ -96,7 +96,7 @@ ENGLISH = {
     " the power of one over the design effect ({effect}) {source}.",
     "independence.methods.random": "Each of {people} respondents had individual weights, which varied around the"
     " population weights.",
-    "individuals": "Most frequent top options among {number} respondents: {options}.",
+    "individuals": "Most preferred option among {number} respondents: {options}.",
     "individuals.weights": "Weight of each feature for each respondent, if the feature is present",
     "individuals.title": "Individual shares of preference",
     "individuals.caption": "Individual shares of preference, and the shares implied by the population weights.",
@@ -128,10 +128,10 @@ ENGLISH = {
     " (TURF) analysis {turf}: an option reaches a respondent if its share of preference exceeds the mean over all"
     " options. Intervals allow for the sampling of respondents by a Bayesian bootstrap {bootstrap}.",
     "reach.caption": "Share of respondents reached by each set, with its interval.",
-    "respondent_effects": "Multiplicative effects of respondent characteristics on preferences: {effects}.",
-    "respondent_effects.judged": "Multiplicative effects of respondent characteristics on feature weights: {effects}.",
-    "respondent_effects.one": "{of} × {ratio} per unit of {column}",
-    "respondent_effects.label": "{of} × {ratio} for {label} relative to {first} ({column})",
+    "respondent_effects": "Respondent characteristics multiply preferences: {effects}.",
+    "respondent_effects.judged": "Respondent characteristics multiply feature weights: {effects}.",
+    "respondent_effects.one": "'{of}' by {ratio} per unit of '{column}'",
+    "respondent_effects.label": "'{of}' by {ratio} for '{label}' relative to '{first}' (column '{column}')",
     "respondent_effects.none": "No weight clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the column, with the other"
     " columns constant; for options, changes in the log of the option's share of the total worth.",
@@ -152,8 +152,8 @@ ENGLISH = {
     "groups.more": "The {word} shared by {members} weighs more for {more} than for {less} (probability {sure} if the"
     " {word} exists; it exists with probability {probability})",
     "groups.same": "No shared {word} clearly differs in weight between groups.",
-    "groups.none": "No {word} shared by some but not all options is probable enough to be listed.",
-    "groups.title": "Weights, by group, of the {word}s shared by some but not all options",
+    "groups.none": "No {word} shared by some but not all {of} is probable enough to be listed.",
+    "groups.title": "Weights, by group, of the {word}s shared by some but not all {of}",
     "groups.others": "The exported table of {word}s contains {more}.",
     "groups.caption": "Weight of each {word} in each group.",
     "groups.ranks": "Most preferred: {first}.",
@@ -163,7 +163,7 @@ ENGLISH = {
     "groups.alike": "No option clearly ranks higher in one group than in another; the most probable difference:"
     " {option} ranks higher for {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
-    "groups.kappa": "The weight of a feature varies between groups with a relative standard deviation of {estimate}.",
+    "groups.kappa": "Weights vary between groups with a relative standard deviation of {estimate}.",
     "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants: {value}.",
     "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
     "groups.methods.free": ", independent across groups.",
@@ -183,10 +183,10 @@ ENGLISH = {
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
     "kinds.features": "Weights, by class, of the aspects shared by some but not all options",
     "kinds.caption": "Weight of each aspect in each class.",
-    "kinds.kappa": "The weight of a feature varies between classes with a relative standard deviation of {estimate}.",
+    "kinds.kappa": "Weights vary between classes with a relative standard deviation of {estimate}.",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
-    "kinds.agreement": "Share of respondent pairs that a draw and the most typical draw classify alike (same class or"
-    " not): {value}.",
+    "kinds.agreement": "Agreement of class memberships with the most typical draw (share of pairs of respondents that"
+    " are together in both draws, or in neither): {value}.",
     "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a Dirichlet(1, ..., 1) prior on"
     " the class shares; class memberships were inferred. The classes shared the same aspects but had separate"
@@ -211,8 +211,8 @@ ENGLISH = {
     "ml.utility": "Utility scale: total weight of the aspects of each option",
     "ml.utility.caption": "Utility of each option, with its {interval}.",
     "ml.fit": "Measures of fit",
-    "ml.pearson": "The alternative is the saturated model, with a separate probability for each {unit}; Pearson X²"
-    " {pearson}.",
+    "ml.pearson": "The alternative is the saturated model, which has a separate probability for each {unit}. Pearson"
+    " X² = {pearson}.",
     "ml.ties": "Tie parameter nu: {nu} (standard error {error}).",
     "ml.likelihood": "Log-likelihood {log_likelihood}, including {what}; AIC {aic}, BIC {bic}.",
     "ml.pairs": "Pairs",
@@ -229,7 +229,7 @@ ENGLISH = {
     "ml.methods.tests": "and tests of fit are clustered by respondent {source}",
     "ml.methods.lapse": "The probability of a random choice was fixed at {lapse}.",
     # the open combination
-    "open.asked": "Goal: {answers}.",
+    "open.asked": "Which latent features explain the data under the chosen prior and likelihood?",
     "open.unknown": "thali cannot simulate data from a user-defined likelihood, so the model was not checked.",
     # additive clustering
     "additive.asked": "Which features do the objects share, how many are there, and how much does each feature add to"
@@ -279,9 +279,9 @@ ENGLISH = {
     "additive.prior.alone": "each weight",
     "tempering.seldom": "Chains at adjacent temperatures rarely swap states.",
     "tempering.none": "Tempering was not used.",
-    "tempering.short": "Tempering with {number} temperatures from 1 to {highest}; the run was too short to estimate"
+    "tempering.short": "Tempering used {number} temperatures from 1 to {highest}; the run was too short to estimate"
     " how often adjacent temperatures swap.",
-    "tempering": "Tempering with {number} temperatures from 1 to {highest}; adjacent temperatures swapped in at least"
+    "tempering": "Tempering used {number} temperatures from 1 to {highest}; adjacent temperatures swapped in at least"
     " {rate} % of attempts.",
     "additive.point": "The most probable set of features found has {number} shared by two or more objects.",
     "additive.point.title": "Features: weight and members",

@@ -77,7 +77,7 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
 
 def _notes_of_none(is_given: bool, word: str) -> tuple[Any, ...]:
     """What to do next where no feature is worth naming, and none was given."""
-    return () if is_given else (Message("Next steps: ", *next_steps(word).parts),)
+    return () if is_given else (next_steps(word),)
 
 
 def next_steps(word: str) -> Message:
@@ -85,7 +85,7 @@ def next_steps(word: str) -> Message:
     comparison: tuple[Any, ...] = ()
     if word == "aspect":
         comparison = (
-            "; check whether a model with one worth per option predicts as well (",
+            ", check whether a model with one worth per option predicts as well (",
             InPython("th.compare", "thali compare"),
             ")",
         )
@@ -94,7 +94,7 @@ def next_steps(word: str) -> Message:
         InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s")),
         ")",
         *comparison,
-        f"; merge near-duplicate {word}s (",
+        f", or merge near-duplicate {word}s (",
         Setting("similar", 0.8),
         ").",
     )

@@ -74,7 +74,7 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written, several = by_member(table, labels), len(model.class_sizes())
     if not len(shared):
-        none = phrase(ENGLISH, "groups.none", word="aspect")
+        none = phrase(ENGLISH, "groups.none", word="aspect", of="options")
         return Finding(none, table=written, is_printed=False, brief=Brief("Aspects"))
     weights = weight_columns(table)
     shown = shared[[*weights, "mcse", "probability"]]

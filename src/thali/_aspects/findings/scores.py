@@ -35,7 +35,7 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     for name in names[:MAX_GROUPS]:
         best = rows_of[name]["score"].sort_values(ascending=False, kind="stable").head(_NAMED)
         each = listed([f"{option} ({number(float(score))})" for option, score in best.items()])
-        named.append(each if is_of_all else f"{of} {name} {each}")
+        named.append(each if is_of_all else f"{each} in {of} {name!r}")
     none = table.attrs.get("none")
     average = number(100.0 / len(rows_of[names[0]])) if none is None else none
     how = "option_scores" if none is None else "option_scores.none"

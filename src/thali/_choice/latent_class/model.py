@@ -273,7 +273,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"Estimates of {shorten(tastes)} diverge: almost no choice in the class contradicts an infinite"
+                f"The estimates of {shorten(tastes)} diverge: almost no choice in the class contradicts an infinite"
                 " preference. Predictions can be used, but these estimates and standard errors cannot; use fewer"
                 " classes, or ",
                 ModelName("HierarchicalLogit"),
@@ -281,7 +281,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         if not self._coincide() and (odds := [name for name in self.unbounded_ if name in self._names_of_odds()]):
             yield EstimateWarning(
-                f"Estimates of {shorten(odds)} diverge: the respondent columns predict class membership almost"
+                f"The estimates of {shorten(odds)} diverge: the respondent columns predict class membership almost"
                 " perfectly. Classes and predictions can be used, but these estimates and standard errors cannot; use"
                 " fewer classes, or remove a column from ",
                 Argument("by"),
