@@ -41,7 +41,7 @@ ENGLISH = {
     "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the other folds",
     "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean}, standard error"
     " {error}).",
-    "cv.worse": "{name} makes MORE errors than always predicting the majority class (by {mean}, standard error"
+    "cv.worse": "{name} makes more errors than always predicting the majority class (by {mean}, standard error"
     " {error}).",
     "cv.open": "{name} does not make significantly fewer errors than always predicting the majority class (difference"
     " {mean}, standard error {error}).",

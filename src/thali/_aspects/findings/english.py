@@ -152,8 +152,7 @@ ENGLISH = {
     "groups.more": "The {word} shared by {members} weighs more for {more} than for {less} (probability {sure} if the"
     " {word} exists; it exists with probability {probability})",
     "groups.same": "No shared {word} clearly differs in weight between groups.",
-    "groups.none": "No {word} shared by some but not all {of} is probable enough to be listed.",
-    "groups.title": "Weights, by group, of the {word}s shared by some but not all {of}",
+    "groups.title": "Weights, by group, of the {word}s that are neither unique nor common to all",
     "groups.others": "The exported table of {word}s contains {more}.",
     "groups.caption": "Weight of each {word} in each group.",
     "groups.ranks": "Most preferred: {first}.",

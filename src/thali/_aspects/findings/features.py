@@ -45,12 +45,11 @@ def of_variance(share: float, key: str, **named: Any) -> str | Message:
 def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()) -> Finding:
     """Which features there are, of a table as `features()` of a model returns it."""
     labels, is_given = labels_of(model), has_given(model)
+    steps: Any = "" if is_given else next_steps(word)
     if not len(features):
-        none = phrase(ENGLISH, "features.none", word=word)
-        brief = Brief(f"{word.capitalize()}s", next="" if is_given else next_steps(word))
-        return Finding(
-            none, table=by_member(features, labels), is_printed=False, notes=_notes_of_none(is_given, word), brief=brief
-        )
+        none, brief = phrase(ENGLISH, "features.none", word=word), Brief(f"{word.capitalize()}s", next=steps)
+        said = (steps,) if steps else ()
+        return Finding(none, table=by_member(features, labels), is_printed=False, notes=said, brief=brief)
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
     disputed = [row["members"] for row in features.to_dict("records") if not row["converged"]]
@@ -61,8 +60,8 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         notes += (phrase(ENGLISH, "features.not_agreed", members=listed(named)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
     found = most_probable(features, word, len(labels), is_given)
-    if not found:
-        notes += _notes_of_none(is_given, word)
+    if not found and steps:
+        notes += (steps,)
     return Finding(
         found or str(phrase(ENGLISH, "features.none", word=word)),
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
@@ -73,11 +72,6 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         leads=None if found else False,
         brief=_brief(features, model, word, is_given),
     )
-
-
-def _notes_of_none(is_given: bool, word: str) -> tuple[Any, ...]:
-    """What to do next where no feature is worth naming, and none was given."""
-    return () if is_given else (next_steps(word),)
 
 
 def next_steps(word: str) -> Message:

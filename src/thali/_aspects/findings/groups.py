@@ -57,7 +57,7 @@ def ranks(model: Any, settings: AnswerSettings) -> Finding:
     sentence = phrase(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
     if 1 < len(found) <= MAX_GROUPS:
         sentence = f"{sentence} {_most_different(model)}"
-    return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]), leads=True)
+    return ranks_finding("group", found, sentence, ENGLISH["groups.ranks.title"], leads=True)
 
 
 def _most_different(model: Any) -> Text:
@@ -107,9 +107,9 @@ def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
     table = model.features(similar=settings.similar, ci=settings.ci)
     labels = labels_of(model)
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
-    written, of = by_member(table, labels), "options" if word == "aspect" else "objects"
+    written = by_member(table, labels)
     if not len(shared):
-        none = phrase(ENGLISH, "groups.none", word=word, of=of)
+        none = phrase(ENGLISH, "features.none", word=word)
         return Finding(none, table=written, is_printed=False, brief=Brief(f"{word.capitalize()}s"))
     sentence, weights = differences(shared, word), weight_columns(shared)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
@@ -119,7 +119,7 @@ def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
     more, few = plural(number - MAX_GROUPS, "more group"), number <= MAX_GROUPS
     return Finding(
         sentence,
-        title=str(phrase(ENGLISH, "groups.title", word=word, of=of)),
+        title=str(phrase(ENGLISH, "groups.title", word=word)),
         table=written,
         shown=shown,
         picture=picture if few else None,

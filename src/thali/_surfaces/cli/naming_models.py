@@ -165,7 +165,7 @@ def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
     if word == "classes" and spec_of_kind(kind).has_classes and kind not in OF_GROUPS:
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
-            raise ArgumentError(f"{item!r} in --models must be classes:N, such as classes:2.")
+            raise ArgumentError(f"{item!r} in --models must have the form classes:N, such as classes:2.")
         return {"people": LatentClasses(int(number))}, rest or "ibp"
     return usual, item
 

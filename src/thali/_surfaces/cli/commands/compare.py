@@ -167,6 +167,6 @@ def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str
     for word, of_models in owners.items():
         if not any(OF_GROUPS.get(kind, kind) in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
-            raise ArgumentError(f"--{word} requires {named}, but {data_name} contains {kind}; remove --{word}.")
+            raise ArgumentError(f"--{word} requires {named}, but {data_name!r} contains {kind}; remove --{word}.")
     if "method" in typed and not has_methods:
-        raise ArgumentError(f"--method requires {PAIRS} here, but {data_name} contains {kind}; remove --method.")
+        raise ArgumentError(f"--method requires {PAIRS}, but {data_name!r} contains {kind}; remove --method.")

@@ -117,7 +117,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     is_bundled = name in {record.name for record in datasets.catalogue()}
     if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):
         raise DataError(
-            Argument(divided[0]), f" applies to files only; {name} is a bundled data set. Remove this argument."
+            Argument(divided[0]), f" applies to files only; {name!r} is a bundled data set. Remove this argument."
         )
     if not is_bundled and (named["by"] or named["id"] or is_large(name)):
         counted = count(name, True, named)
