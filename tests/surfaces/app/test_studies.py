@@ -361,7 +361,7 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(client, childr
     client.go(f"{address}/read", covariate="order\nlouder")
     assert "covariates 'order', 'louder'" in text_of(client.page(address))
     client.go(f"{address}/read", group="sex", covariate="")
-    assert "2 groups: f (9 comparisons), m (9 comparisons)" in text_of(client.page(address))
+    assert "2 groups (f: 9 comparisons, m: 9 comparisons)" in text_of(client.page(address))
     page = client.page(f"{address}/ask")
     folded = page.partition("More options")[2]
     assert 'name="group"' in folded and 'name="people"' in folded and 'type="text"' not in page.removesuffix(folded)

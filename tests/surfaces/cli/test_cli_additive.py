@@ -195,7 +195,7 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option
     (line,) = error.splitlines()
     owner = "elimination-by-aspects" if of_choices else "additive-clustering"
     assert line.startswith(f"thali: error: {option}") and f"applies to {owner}" in line
-    assert (f"{data} was read as" in line) is not is_named
+    assert (f"{data!r} was read as" in line) is not is_named
     assert not hasattr(fake, "data")
 
 
@@ -203,8 +203,8 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option
 
 BAD = {
     "no such model": (["numbers", "--model", "additve"], "Did you mean 'additive'?"),
-    "comparisons": (["celebrities", "--model", "additive"], "celebrities contains paired comparisons"),
-    "similarities": (["numbers", "--model", "elimination-by-aspects"], "numbers contains similarities"),
+    "comparisons": (["celebrities", "--model", "additive"], "'celebrities' contains paired comparisons"),
+    "similarities": (["numbers", "--model", "elimination-by-aspects"], "'numbers' contains similarities"),
     "a rate of 0": (["numbers", "--weight-prior", "1,0"], "rate in --weight-prior"),
     "no such tempering": (["numbers", "--tempering", "hot"], "auto, off"),
     "no such features": (["numbers", "--features", "unique"], "must be ibp, an integer"),

@@ -40,7 +40,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")
     for sentence in (
         "Number of aspects",
-        "varies between groups with a relative standard deviation of",
+        "vary between groups with a relative standard deviation of",
         "choice_probability[m][tea, milk]",
     ):
         assert sentence in result.out
@@ -156,7 +156,7 @@ def answers(folder):
         (
             "answers.csv",
             ("--aspects", "unique"),
-            ("m (12 choices), f (12 choices)", "worth[m][tea]"),
+            ("m: 12 choices, f: 12 choices", "worth[m][tea]"),
         ),
         pytest.param(
             "answers.csv",

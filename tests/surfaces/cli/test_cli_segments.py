@@ -50,7 +50,7 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
     says(result.out, "Respondent segments")
     assert found.sizes.loc[1, "name"] in result.out
-    says(result.out, "Fits by number of classes")
+    says(result.out, "Fit by number of classes")
     says(result.out, "Stability is the")
     plain = run("fit", "study.csv", *MODEL, "--classes", "1", "--print", "all")
     assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out
@@ -140,7 +140,7 @@ DESIGNS = [
     ),
     (
         ["study.csv", "--tasks", 4, "--alternatives", 2],
-        "study.csv must have one row per level and the columns attribute, level and optionally utility and sd",
+        "study.csv must have one row per level and the columns 'attribute', 'level' and optionally 'utility' and 'sd'",
     ),
     (
         ["attributes.csv", "--tasks", 1, "--alternatives", 2],

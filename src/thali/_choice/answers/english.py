@@ -11,8 +11,8 @@ ENGLISH = {
     " {high}).",
     "effects.none": "No level is clearly preferred to another: every {interval} includes 0.5.",
     "effects.title": "Probability that one level is preferred to another, all else being equal (0.5: indifferent)",
-    "effects.bound": "In rows marked 'at bound', the constraint ({named}) excludes values below 0.5, so intervals do"
-    " not show a clear preference.",
+    "effects.bound": "In rows marked 'at bound', the constraint ({named}) excludes values below 0.5, so their intervals"
+    " do not show a clear preference.",
     "effects.inside": "“{inside}” is the attribute that all products have and the no-choice option lacks.",
     "effects.no_price": "If this attribute is a price, {setting} adds the willingness to pay for each level.",
     "utilities.title": "Part-worth utilities: centred within attributes, and as zero-centred diffs (mean attribute"
