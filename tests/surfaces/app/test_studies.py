@@ -173,7 +173,7 @@ def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
     says(sentence, "“Draws per chain”")
     assert "--" not in sentence
     sentence = client.go(f"{address}/fit", model="elimination-by-aspects", lapse="2")
-    says(sentence, "“Probability of a random choice”")
+    says(sentence, "“Random choices (lapse rate)”")
     said(client.go(f"{address}/fit", model="additive-clustering"), "Choose a model")
     client.go(f"{address}/fit", aspects="ibp", **FITS)
     page = text_of(client.page(address))

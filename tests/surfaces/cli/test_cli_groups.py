@@ -141,7 +141,7 @@ def answers(folder):
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("odd.csv", (), ("m (18 answers), f (18 answers); 4 objects", "Do m and f share")),
+        ("odd.csv", (), ("m: 18 answers, f: 18 answers), 4 objects", "Do m and f share")),
         (
             "odd.csv",
             ("--link", "ratio", "--people", "groups:similar"),
@@ -151,7 +151,7 @@ def answers(folder):
         (
             "people.csv",
             ("--covariate", "order", "--people", "groups:similar"),
-            ("m (6 comparisons), f (6 comparisons)", "What else decides", "order"),
+            ("m: 6 comparisons, f: 6 comparisons", "What else decides", "order"),
         ),
         (
             "answers.csv",
