@@ -408,4 +408,4 @@ def test_the_program_fits_and_writes(done, folder):
     model = thali.load(folder / "out" / "posterior.nc")
     explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
     assert explained > 0.9 and f"account for {100 * explained:.1f} % of the variance" in result.out
-    assert re.search(r"^Tempering with \d", result.out, re.MULTILINE) and "0.05, as given with the data" in result.out
+    assert re.search(r"^Tempering used \d", result.out, re.MULTILINE) and "0.05, as given with the data" in result.out

@@ -12,7 +12,7 @@ from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
 from thali._digits import percent
 from thali._inference.seeds import root, seed_setting
-from thali._labels import plural, shorten
+from thali._labels import listed, plural, shorten
 from thali._model.base import Job, Model
 from thali._people.columns import covariates_of, names_of
 from thali._people.segments import HasSegments, spaced_draws
@@ -273,7 +273,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"The estimates of {shorten(tastes)} diverge: almost no choice in the class contradicts an infinite"
+                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the class contradicts an infinite"
                 " preference. Predictions can be used, but these estimates and standard errors cannot; use fewer"
                 " classes, or ",
                 ModelName("HierarchicalLogit"),
@@ -281,7 +281,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         if not self._coincide() and (odds := [name for name in self.unbounded_ if name in self._names_of_odds()]):
             yield EstimateWarning(
-                f"The estimates of {shorten(odds)} diverge: the respondent columns predict class membership almost"
+                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns predict class membership almost"
                 " perfectly. Classes and predictions can be used, but these estimates and standard errors cannot; use"
                 " fewer classes, or remove a column from ",
                 Argument("by"),
