@@ -267,8 +267,8 @@ AWAY = _column(roles.AWAY)
 RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
-    "Meaning of a value in the column given by --chosen or --result, or in columns of pairs. Repeat the option for"
-    " several values; other words are recognised automatically.",
+    "Meaning of a value in the column given by --chosen or --result, or in the columns of pairs. Repeat the option for"
+    " several values; common words, such as 'left' or 'tie', are recognised automatically.",
     PAIRS,
     DATA,
     default="recognised",
@@ -299,9 +299,8 @@ COVARIATES = Option(
 )
 OPTION_COVARIATES = Option(
     "option_covariates",
-    "Table of options, with labels in the first column and covariates that predict the worths in the other columns;"
-    " requires"
-    " --aspects unique.",
+    "Table with the labels of the options in the first column and, in the other columns, covariates that predict the"
+    " worths; requires --aspects unique.",
     Path,
     DATA,
     metavar="FILE",

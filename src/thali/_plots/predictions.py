@@ -86,7 +86,7 @@ def choice_probabilities(model: Any, ax: "Axes | None" = None) -> "Axes":
     ax.set_xlabel(f"predicted probability ({shown}{of_all})")
     ax.spines[["top", "right"]].set_visible(False)
     legend = ax.legend(
-        title="worst-predicted pairs",
+        title="Worst-predicted pairs",
         loc="upper left",
         bbox_to_anchor=(1.02, 1),
         frameon=False,

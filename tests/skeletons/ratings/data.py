@@ -35,7 +35,7 @@ class Ratings(Frozen):
         values = checked_numbers(cells, lambda k: f"in row {frame.index[k]}, column {rating!r}", "rating")
         if np.isnan(values).any():
             row = frame.index[int(np.isnan(values).argmax())]
-            raise DataError(f"There is no rating in row {row}, column {rating!r}; fill it in or remove the row.")
+            raise DataError(f"The rating in row {row}, column {rating!r}, is missing; fill it in or remove the row.")
         return cls(column(frame, option), values)
 
     def take(self, which: np.ndarray) -> "Ratings":

@@ -138,7 +138,7 @@ def test_mistakes_are_answered_in_a_sentence(refused, typed):
 
 def test_tables_of_an_answer_are_written(run, folder):
     result = run("test", "transitivity", "trials.csv", "--out", "out", "--tables", "csv,latex,md,xlsx")
-    assert result.code == 0 and "wrote 3 tables to out." in result.err
+    assert result.code == 0 and "wrote 3 tables to the folder 'out'." in result.err
     names = ["transitivity", "transitivity-numbers", "transitivity-violations"]
     assert sorted(file.name for file in (folder / "out").iterdir()) == sorted(
         ["tables.xlsx", *(f"{name}.{ending}" for name in names for ending in ("csv", "tex", "md"))]

@@ -134,7 +134,7 @@ ENGLISH = {
     "respondent_effects.label": "'{of}' by {ratio} for '{label}' relative to '{first}' (column '{column}')",
     "respondent_effects.none": "No weight clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the column, with the other"
-    " columns constant; for options, changes in the log of the option's share of the total worth.",
+    " columns held constant; for the worth of an option, changes in the log of its share of the total worth.",
     "respondent_effects.title": "Effects of respondent characteristics on individual weights",
     "respondent_effects.methods": "A respondent's expected weight was v exp(x'b), where v is the population weight, x"
     " contains the respondent's {columns} (standardised) and each element of b had a Normal(0, {sd}²) prior.",
@@ -173,9 +173,9 @@ ENGLISH = {
     "kinds": "Number of latent classes: {number} (probability {probability}; at most {most} allowed).",
     "kinds.each": "Class {kind}: {sample} % of the respondents and {population} % of the population ({interval} {low}"
     " to {high}); {prefers}.",
-    "kinds.shares": "In each draw, the share of the respondents is a multiple of one respondent, so its interval may"
-    " exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class, the second"
-    " largest, ... in each draw, regardless of their members.",
+    "kinds.shares": "In each draw, a class contains a whole number of respondents, so its share takes only a few values"
+    " and the interval may exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class,"
+    " the second largest, ... in each draw, regardless of their members.",
     "kinds.liked": "best mean ranks: {liked}",
     "kinds.title": "Latent classes, largest first: share of the respondents and of the population, and number of"
     " respondents assigned",

@@ -273,17 +273,17 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the class contradicts an infinite"
-                " preference. Predictions can be used, but these estimates and standard errors cannot; use fewer"
-                " classes, or ",
+                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the class contradicts an"
+                " infinite preference. Predictions can be used, but these estimates and standard errors cannot; use"
+                " fewer classes, or ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
             )
         if not self._coincide() and (odds := [name for name in self.unbounded_ if name in self._names_of_odds()]):
             yield EstimateWarning(
-                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns predict class membership almost"
-                " perfectly. Classes and predictions can be used, but these estimates and standard errors cannot; use"
-                " fewer classes, or remove a column from ",
+                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns predict class membership"
+                " almost perfectly. Classes and predictions can be used, but these estimates and standard errors"
+                " cannot; use fewer classes, or remove a column from ",
                 Argument("by"),
                 ".",
             )

@@ -343,7 +343,9 @@ def design(
     ] = None,
     per_person: Annotated[
         int | None,
-        typer.Option(help="Number of pairs or sets per respondent, a balanced subset of all.", show_default=False),
+        typer.Option(
+            help="Number of pairs or sets shown to each respondent, a balanced subset of all.", show_default=False
+        ),
     ] = None,
     versions: Annotated[
         int | None,
@@ -498,7 +500,7 @@ def leaderboard(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write leaderboard.csv, .json and .png to a folder, and leaderboard.nc, for updates with later files.",
+            help="Write leaderboard.csv, .json and .png to a folder, and leaderboard.nc, for later updates.",
         ),
     ] = None,
     report: _Report = None,

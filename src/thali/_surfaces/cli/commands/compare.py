@@ -126,7 +126,7 @@ def _finish(
             if table.attrs.get("by") == EVIDENCE:
                 write_all(out, {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))})
                 wrote += " and the report"
-            notify(f"wrote {wrote} to {out}.")
+            notify(f"wrote {wrote} to the folder '{out}'.")
     finally:  # a full disk must not cost the answer of a long run
         print(terminal.text(findings, read, "--out DIR (tables, pictures)" if out is None else "thali show DIR"))
 

@@ -79,7 +79,7 @@ def _finish(terminal: Terminal, parts: Parts, out: Path | None, formats: tuple[s
     if out is not None:
         tables = {label.lower(): table for label, (_, table) in parts.items()} | more
         write_all(out, table_files(tables, formats))
-        notify(f"wrote the design to {out}.")
+        notify(f"wrote the design to the folder '{out}'.")
     makers = [Maker(label, label, ON_SCREEN, partial(_made, label, *part)) for label, part in parts.items()]
     print(terminal.text(Findings(None, makers), "", *([] if out else ["--out DIR (the design, as a table)"])))
 

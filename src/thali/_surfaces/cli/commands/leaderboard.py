@@ -53,7 +53,7 @@ def run_leaderboard(
                 others = {"leaderboard.json": as_json(board), BOARD: bytes(as_netcdf(board))}
                 others[COMMAND] = json.dumps(noted("leaderboard", command)).encode()
                 drawn = write_findings(findings, out, others=others, figures=figures)
-                notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
+                notify(f"wrote the tables{' and the picture' * bool(drawn)} to the folder '{out}'.")
             if page is not None:
                 typed_again = as_typed("leaderboard", command)
                 write_report(board, page, typed_again, terminal, figures=figures, cover=cover, names=names)
