@@ -159,7 +159,7 @@ def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"], settings.ci),))
 
 
-@finding("estimate", "Feature estimate", ON_SCREEN)
+@finding("estimate", "Estimated features", ON_SCREEN)
 def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)
