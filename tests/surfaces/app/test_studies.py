@@ -136,7 +136,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     study = client.study(address)
     assert study.read("evidence.end") == {"code": 130, "message": "", "named": [], "warnings": []}
     page = client.page(f"{address}/evidence")
-    says(page, "That was stopped;")
+    says(page, "Stopped; finished")
     assert 'data-what="evidence/view"' not in page
     assert f'data-act="{address}/evidence/go-on"' in page and f'data-post="{address}/evidence"' not in page
     progress = runs.Runs(client.studies).progress(study, "evidence")
@@ -163,7 +163,7 @@ def test_a_ticket_is_good_for_once(client, children_here):
     assert "violat" in client.get(ticket).text
     again = client.get(ticket)
     assert again.status_code == 404
-    says(again.text, "Open the report")
+    says(again.text, "Reopen the report")
     assert 'data-what="test/view"' in client.page(f"{address}/tests")
 
 

@@ -125,7 +125,7 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     said(refused("design", "bare.csv", *words, "--power", 20), "--power")
     said(refused("design", "prior.csv", *words, "--pilot", "pilot"), "--pilot")
     (folder / "sd.csv").write_text("attribute,level,sd\nbrand,A,0\nbrand,B,1\n")
-    said(refused("design", "sd.csv", *words), "column sd, of")
+    said(refused("design", "sd.csv", *words), "column 'sd' but no column 'utility'")
 
 
 DESIGNS = [
