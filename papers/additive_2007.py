@@ -93,7 +93,6 @@ def read(path: Any, design: Design) -> tuple[Similarities, str]:
 
 def recomputed(settings: Settings, design: Design, data: Similarities) -> Reproduction:
     """Features, their number, the four estimators, and the result of the paper's protocol."""
-    from thali import plots
 
     model, draws = _model(design), settings.pick(*design.draws)
     model.fit(
@@ -119,9 +118,9 @@ def recomputed(settings: Settings, design: Design, data: Similarities) -> Reprod
         },
         remarks=tables.remarks(design, model, features),
         pictures={
-            "figure-4": lambda: plots.n_features(model),
-            "features": lambda: plots.features(model),
-            "similarities": lambda: plots.similarity(model),
+            "figure-4": lambda: model.plot("n_features"),
+            "features": lambda: model.plot("features"),
+            "similarities": lambda: model.plot("predictions"),
             "overlap": lambda: overlap(model),
         },
         interrupted=model.interrupted_,

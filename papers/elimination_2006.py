@@ -58,8 +58,6 @@ def paris_rome(settings: Settings) -> Reproduction:
     """Table 1 and Figs. 1 and 2: the trips to Paris and Rome."""
     import pandas as pd
 
-    from thali import plots
-
     data = datasets.paris_rome(expected=True)
     draws = settings.pick(500, 4_000, 40_000)
     model = EliminationByAspects().fit(
@@ -112,9 +110,9 @@ def paris_rome(settings: Settings) -> Reproduction:
             f"{own['R+']:.2f}; P {own['P']:.3f}, R {own['R']:.3f}).",
         ],
         pictures={
-            "figure-1-features": lambda: plots.features(model),
-            "figure-1-number-and-alpha": lambda: plots.n_features(model),
-            "figure-1-traces": lambda: plots.trace(model),
+            "figure-1-features": lambda: model.plot("features"),
+            "figure-1-number": lambda: model.plot("n_features"),
+            "figure-1-traces": lambda: model.plot("trace"),
             "figure-2-samples": lambda: feature_samples(model),
         },
         interrupted=model.interrupted_,
@@ -182,9 +180,9 @@ def celebrities(settings: Settings) -> Reproduction:
         "order: see `python -m papers scan-order`."
     )
     pictures = {
-        "figure-3": lambda: plots.features(tree),
+        "figure-3": lambda: tree.plot("features"),
         "figure-4": lambda: plots.comparison(table.loc[["BASE", "BTL", "tEBA", "iEBA", "EMP"]]),
-        "aspects-inferred": lambda: plots.features(infinite),
+        "aspects-inferred": lambda: infinite.plot("features"),
     }
     return Reproduction(tables, remarks, pictures, table.attrs["interrupted"])
 

@@ -20,4 +20,4 @@ for person in range(60):
 table = pd.DataFrame(rows, columns=["id", "task", "alt", "choice", "dear", "zoom", "wifi"])
 model = th.HierarchicalLogit(attention=True)
 model.fit(th.ChoiceExperiment.from_frame(table), draws=300, random_seed=1, progressbar=False)
-th.plots.attention(model)
+model.plot("attention")

@@ -10,4 +10,4 @@ import thali as th
 model = th.EliminationByAspects("BTL").fit(
     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
 )
-th.plots.check(model)
+model.plot("check")

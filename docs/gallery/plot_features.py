@@ -8,4 +8,4 @@ Features in rows of squares, shaded by weight; above each its probability.
 import thali as th
 
 model = th.EliminationByAspects().fit(th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False)
-th.plots.features(model)
+model.plot("features")

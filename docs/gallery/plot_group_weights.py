@@ -14,4 +14,4 @@ data = {
 model = th.EliminationByAspects(people=th.people.Groups()).fit(
     data, draws=500, tune=500, random_seed=1, progressbar=False
 )
-th.plots.group_weights(model)
+model.plot("group_weights")

@@ -8,4 +8,4 @@ Ratings, ranks and groups of options that cannot be told apart.
 import thali as th
 
 board = th.leaderboard(th.datasets.celebrities(), progressbar=False)
-th.plots.leaderboard(board)
+th.plots.leaderboard(board.table)

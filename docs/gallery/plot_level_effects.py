@@ -9,4 +9,4 @@ import thali as th
 
 study = th.datasets.product_choices(people=40, tasks=6, random_seed=1)
 model = th.ProductClasses(study.monotone).fit(study.data, draws=100, random_seed=1, progressbar=False)
-th.plots.level_effects(model)
+model.plot("level_effects")

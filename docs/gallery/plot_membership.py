@@ -9,4 +9,4 @@ import thali as th
 
 made = th.datasets.additive(24, n_features=5, sigma=0.5, random_seed=1)
 model = th.AdditiveClustering().fit(made.data, draws=300, tune=300, random_seed=1, progressbar=False)
-th.plots.membership(model)
+model.plot("membership")

@@ -8,4 +8,4 @@ The posterior distribution of the number of features.
 import thali as th
 
 model = th.EliminationByAspects().fit(th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False)
-th.plots.n_features(model)
+model.plot("n_features")

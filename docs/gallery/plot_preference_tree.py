@@ -10,4 +10,4 @@ import thali as th
 groups = {"politician": ["LBJ", "HW", "CDG"], "athlete": ["JU", "CY", "AJF"], "star": ["BB", "ET", "SL"]}
 member_of = {who: [group] for group in groups for who in groups[group]}
 model = th.EliminationByAspects(member_of, method="maximum-likelihood").fit(th.datasets.celebrities())
-th.plots.preference_tree(model)
+model.plot("preference_tree")

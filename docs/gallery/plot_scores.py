@@ -22,4 +22,4 @@ for person in range(40):
 data = th.Choices.from_best_worst(pd.DataFrame(rows), respondent="person")
 model = th.EliminationByAspects("unique", best_worst="reversed", people=th.people.Individuals())
 model.fit(data, draws=300, tune=300, thin=5, random_seed=1, progressbar=False)
-th.plots.scores(model, model.segments(2))
+th.plots.scores(model.scores(model.segments(2)))

@@ -8,4 +8,4 @@ The chains of the scalars: lines that lie on each other are good, lines that kee
 import thali as th
 
 model = th.EliminationByAspects().fit(th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False)
-th.plots.trace(model)
+model.plot("trace")

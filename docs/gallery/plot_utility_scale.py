@@ -8,4 +8,4 @@ Worths by maximum likelihood, with intervals by quasi-standard errors.
 import thali as th
 
 model = th.EliminationByAspects("BTL", method="maximum-likelihood").fit(th.datasets.celebrities())
-th.plots.utility_scale(model)
+model.plot("utility_scale")

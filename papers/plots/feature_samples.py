@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from thali._plots._draws import posterior_of
 
 from thali._aspects.draws.columns import FeatureColumns, columns_of
 from thali._inference.seeds import streams
-from thali._plots._draws import posterior_of
 from thali._plots._fonts import picture
 from thali._plots._style import GRID, label_width, new_axes, shades_of_owners, short
 from thali.errors import ArgumentError

@@ -7,8 +7,8 @@ HOMES = {
     "Model.report": "thali._surfaces.report:report",
     "Classifier.cross_validate": "thali._comparison.rows:cross_validate",
     "Classifier.check_folds": "thali._comparison.rows:check_folds",
+    "Picture.draw": "thali.plots:__getattr__",
     "Tree.plot": "thali._plots.tree:tree",
-    "plot_calibration": "thali._plots.calibration:calibration",
     "Individuals": "thali._people.populations:Individuals",
 }
 

@@ -22,7 +22,9 @@ class Printed(Described):
     def __post_init__(self) -> None:
         from ._tables import Table
 
-        object.__setattr__(self, "table", Table(self.table))
+        table = Table(self.table)
+        table.attrs |= self.table.attrs
+        object.__setattr__(self, "table", table)
 
     def to_latex(self, buf: Any = None, **settings: Any) -> Any:
         """`.table` in LaTeX, as `Table.to_latex` writes it."""

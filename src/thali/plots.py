@@ -1,4 +1,4 @@
-"""Pictures: a fitted model (or a comparison) in, matplotlib axes out.
+"""Pictures: a table in, matplotlib axes out; a fitted model draws its own with `plot(NAME)`.
 
 Matplotlib is loaded by the first call, not before.
 
@@ -6,14 +6,14 @@ features               the owners and weights of the most probable features
 membership             who owns the features that were matched across draws
 n_features             the number of features, and the concentration alpha
 trace                  the paths of the chains
-choice_probabilities   predicted against observed proportions
+predictions            observed proportions or similarities against predicted ones
 check                  the observed proportions that the model misses
 comparison             the scores of left-out pairs, model against model
 leaderboard            ratings with intervals, and the groups that cannot be told apart
 judges                 how sharply each judge sees the worths of options
+more_votes             how many more votes separate the leaders of a leaderboard
 worths_in_time         the ratings of options in each period
 ranks                  the probability of each rank of each option
-similarity             observed against fitted similarities
 individuals            what each person prefers, beside the population
 reach                  the sets of options that reach most people
 group_weights          the weight of each aspect in each group of people

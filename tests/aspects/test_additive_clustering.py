@@ -120,8 +120,8 @@ def test_data_of_the_other_kind_are_refused():
 
 def test_answers_of_the_other_kind_are_refused():
     model = fit()
-    with refused(ArgumentError, "fitted to similarities"):
-        th.plots.choice_probabilities(model)
+    with refused(ArgumentError, "'ranks'", "predictions"):
+        model.plot("ranks")
 
 
 def test_one_chain_settles_nothing():

@@ -11,7 +11,6 @@ from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.answers.check import check_sentence
 from thali._aspects.operations import log_likelihood, rebuild
 from thali._aspects.state import empty_state
 from thali._data.answers import ordered_pairs
@@ -21,6 +20,7 @@ from thali._model.best_worst import (
     RULES,
     answer_probabilities,
 )
+from thali._model.predictive_check import check_sentence
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Elimination
 
@@ -112,7 +112,7 @@ def test_what_a_fit_answers(uncompiled, pictures, tmp_path):
         times = np.bincount(data.members, data.counts, 5)
         np.testing.assert_allclose(best["observed"] * best["n"], times)
         assert check_sentence(table)
-        assert "of 10" not in th.plots.choice_probabilities(model).get_xlabel()
+        assert "of 10" not in model.plot("predictions").get_xlabel()
         model.save(tmp_path / "model.nc")
         again = th.load(tmp_path / "model.nc")
         assert again.get_params() == model.get_params() and again.summary().equals(model.summary())

@@ -19,8 +19,8 @@ from matplotlib import pyplot as plt  # noqa: E402
 from matplotlib.colors import to_hex  # noqa: E402
 
 import thali as th  # noqa: E402
-import thali._aspects.answers.check as checking  # noqa: E402
-from thali._aspects.answers.check import MAX_REPLICATES, PAIR, check_sentence, spaced_draws  # noqa: E402
+import thali._model.predictive_check as checking  # noqa: E402
+from thali._model.predictive_check import MAX_REPLICATES, PAIR, check_sentence, spaced_draws  # noqa: E402
 from thali.errors import ArgumentError, DataError  # noqa: E402
 
 # Standard errors; a normal variable is further out with probability 6e-7.
@@ -178,7 +178,7 @@ def test_a_pair_that_the_model_misses_is_found_and_named():
     assert table["p_value"].is_monotonic_increasing
     sentence = check_sentence(table)
     assert "2 over 5 (observed 0." in sentence and sentence.startswith("Misfit")
-    assert th.plots.check(model_of(tree)).get_yticklabels()[0].get_text() == "2 over 5"
+    assert th.plots.check(table).get_yticklabels()[0].get_text() == "2 over 5"
 
 
 def test_equal_p_values_stand_in_the_order_of_the_data():
@@ -307,8 +307,9 @@ def forty():
 
 @pytest.mark.fit
 def test_picture_shows_the_worst_rows_of_the_table(forty):
-    ax = th.plots.check(forty, max_pairs=30, random_seed=9)
-    table = check_table(forty.posterior_, random_seed=9).head(30)
+    table = check_table(forty.posterior_, random_seed=9)
+    ax = th.plots.check(table, max_pairs=30)
+    table = table.head(30)
     names = [f"{a} over {b}" for a, b in zip(table["a"], table["b"], strict=True)]
     assert [tick.get_text() for tick in ax.get_yticklabels()] == names
     assert not any(tick.get_parse_math() for tick in ax.get_yticklabels())
@@ -340,7 +341,7 @@ def test_picture_of_few_pairs_shows_them_all_and_only_what_there_is():
     few = model_of(pairs_apart(np.full((200, 2), 0.5), [5, 5], [10, 10]))
     before = dict(matplotlib.rcParams)
     figure, given = plt.subplots()
-    assert th.plots.check(few, given) is given
+    assert th.plots.check(few.check(), given) is given
     said(given.get_xlabel(), "proportion")
     legend = given.get_legend()
     assert legend is not None
@@ -351,7 +352,7 @@ def test_picture_of_few_pairs_shows_them_all_and_only_what_there_is():
 
 def test_picture_of_no_pairs_is_refused(forty):
     with refused(ArgumentError, "`max_pairs`", "1", "got 0"):
-        th.plots.check(forty, max_pairs=0)
+        th.plots.check(forty.check(), max_pairs=0)
 
 
 @pytest.mark.fit

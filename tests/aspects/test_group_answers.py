@@ -233,11 +233,11 @@ def test_ranks_are_those_of_each_group(model):
 @pytest.mark.usefixtures("pictures")
 def test_the_picture_has_a_line_a_feature(model):
     shared = model.features()["members"].map(len).between(2, 2).sum()
-    axes = th.plots.group_weights(model)
+    axes = model.plot("group_weights")
     assert len(axes.get_yticklabels()) == min(shared, 12)
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
-    with refused(ArgumentError, "has one"):
-        th.plots.group_weights(model.of_group("men"))
+    with refused(ArgumentError, "of one group"):
+        th.plots.group_weights(model.of_group("men").features())
 
 
 @pytest.mark.fit

@@ -354,8 +354,8 @@ def test_other_models_have_no_kinds(data):
 @pytest.mark.fit
 @pytest.mark.usefixtures("pictures")
 def test_pictures(model):
-    assert len(th.plots.check(model).get_yticklabels()) == 3
-    assert [text.get_text() for text in th.plots.group_weights(model).get_legend().get_texts()] == ["1", "2"]
+    assert len(model.plot("check").get_yticklabels()) == 3
+    assert [text.get_text() for text in model.plot("group_weights").get_legend().get_texts()] == ["1", "2"]
 
 
 @pytest.mark.long

@@ -107,13 +107,13 @@ def test_what_a_fitted_model_answers(example, model, tmp_path):
     whole = example["log_likelihood"](data, features, weights)
     assert float(posterior["log_likelihood"][2, 7]) == pytest.approx(whole, rel=1e-12)
     np.testing.assert_array_equal(model.posterior_["observed_data"]["data.yes"], data.yes)
-    assert [t.get_text() for t in th.plots.features(model).get_yticklabels()] == list(data.labels)
-    assert len(th.plots.trace(model)) == 3
+    assert [t.get_text() for t in model.plot("features").get_yticklabels()] == list(data.labels)
+    assert len(model.plot("trace")) == 3
     for ask in (lambda: model.predict_proba([("bank", "loan")]), model.ranks, model.check, model.unique_weights):
         with refused(ArgumentError, "does not know"):
             ask()
-    with refused(ThaliError, "plots.choice_probabilities"):
-        th.plots.choice_probabilities(model)
+    with refused(ThaliError, "'ranks'"):
+        model.plot("ranks")
 
 
 def test_a_saved_model_answers_but_for_fit(example, model, tmp_path):
@@ -281,6 +281,6 @@ def test_weights_that_a_likelihood_ignores_are_not_shown(log_likelihood, has_wei
         for table in (found.features(), found.features(similar=0.5)):
             assert len(table) and {"members", "probability"} <= set(table)
             assert len({"weight", "weight_low", "weight_high"}.intersection(table)) == 3 * has_weights
-    drawn = th.plots.features(model), th.plots.membership(model)
+    drawn = th.plots.features(model.features()), th.plots.membership(model.membership())
     said = [each.get_ylabel() + each.get_xlabel() for ax in drawn for each in ax.figure.axes]
     assert any("weight" in words for words in said) == has_weights

@@ -11,9 +11,9 @@ from scipy.special import logsumexp
 from xarray import DataTree
 
 import thali as th
-from thali._aspects.answers.check import check_sentence
 from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali._data.groups import GroupedData
+from thali._model.predictive_check import check_sentence
 from thali.errors import ArgumentError, DataError, EstimateWarning
 from thali.likelihoods import Additive
 

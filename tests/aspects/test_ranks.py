@@ -76,7 +76,7 @@ def test_the_picture_has_a_row_for_each_option(n):
     data = th.PairedComparisons(np.ones((n, n)) - np.eye(n), labels=labels)
     utility = np.linspace(3, 1, n) + 0.3 * rng.random((200, n))
     model = model_of(tree_of([written(utility)], data, learned_alpha=False))
-    ax = th.plots.ranks(model)
+    ax = th.plots.ranks(model.ranks(every_rank=True))
     assert len(ax.get_yticklabels()) == n
     assert ax.images[0].get_array().shape == (n, n)
     assert ax.get_ylim() == (n - 0.5, -0.5)
@@ -87,5 +87,5 @@ def test_the_picture_has_a_row_for_each_option(n):
 
 
 def test_similarities_have_no_ranks():
-    with refused(ArgumentError, "plots.ranks"):
-        th.plots.ranks(made_up(4, draws=5))
+    with refused(ArgumentError, "'ranks'", "features"):
+        made_up(4, draws=5).plot("ranks")

@@ -11,7 +11,7 @@ from helpers.sentences import refused, said
 from scipy.stats import binom, chi2
 
 import thali as th
-from thali._aspects.answers.check import check_sentence
+from thali._model.predictive_check import check_sentence
 from thali.errors import DataError
 
 pytestmark = pytest.mark.fit
@@ -82,9 +82,9 @@ def test_fractional_choices_have_no_replicates():
 
 def test_pictures():
     model = certain(choices(SETS), 200)
-    axes = th.plots.check(model)
+    axes = th.plots.check(model.check())
     assert any(text.get_text().endswith("out of tea, milk") for text in axes.get_yticklabels())
-    axes = th.plots.choice_probabilities(model)
+    axes = model.plot("predictions")
     points = axes.collections[-1].get_offsets()
     assert sorted(points[:, 1]) == pytest.approx(sorted([0.45, 0.3, 0.25, 0.7, 0.3]))
     assert sorted(points[:, 0]) == pytest.approx(sorted([0.5, 0.3, 0.2, 5 / 7, 2 / 7]))
@@ -103,7 +103,7 @@ def test_sets_with_long_names_are_cut_in_pictures(in_plain_python):
         warnings.simplefilter("ignore", th.errors.ThaliWarning)
         model.fit(th.Choices(pd.DataFrame(table)), draws=10, tune=2, chains=2, random_seed=1, progressbar=False)
     shown = f" out of {names[0]}, {names[1]}…"
-    assert all(text.get_text().endswith(shown) for text in th.plots.check(model).get_yticklabels())
-    legend = th.plots.choice_probabilities(model).get_legend()
+    assert all(text.get_text().endswith(shown) for text in th.plots.check(model.check()).get_yticklabels())
+    legend = model.plot("predictions").get_legend()
     assert shown.strip() in "".join(text.get_text() for text in legend.get_texts())
     matplotlib.pyplot.close("all")

@@ -39,7 +39,6 @@ OF_LABELS = {
     "calibration",
     "coefficient_path",
 }  # sample_prior takes from y only which classes there are
-PICTURES = {"plot_calibration"}  # of the answers above
 AFTER_DRAWS = {"posterior_predictive"}  # of a fit by draws, to the same rows
 OTHERS = {"prepare"}
 # Rows that differ in one property: for all functions, and for those that look at labels.
@@ -79,7 +78,7 @@ def fitted(name, **how):
 
 def test_every_function_stands_in_the_table():
     public = set().union(*(public_of(make()) for make in MODELS.values()))
-    assert public == set(CALLS) | PICTURES | AFTER_DRAWS | OTHERS
+    assert public == set(CALLS) | AFTER_DRAWS | OTHERS
 
 
 @pytest.mark.parametrize("model", MODELS)

@@ -47,11 +47,11 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
-    "elimination-by-aspects, laplace": {},
+    "elimination-by-aspects, laplace": {"pictures": ("trace", "predictions", "ranks")},
     "elimination-by-aspects, maximum likelihood": {
         "bad_run": {},
         "has_chains": False,
-        "pictures": ("utility_scale", "choice_probabilities"),
+        "pictures": ("utility_scale", "predictions"),
     },
     "additive-clustering": {},
     "additive-clustering, triplets": {"pictures": ("features", "n_features", "trace", "check")},

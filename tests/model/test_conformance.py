@@ -289,7 +289,7 @@ def test_the_pictures_of_a_model_draw_it(name):
     from matplotlib import pyplot
 
     for picture in TINY[name].pictures or SPEC_OF[name].pictures:
-        drawn = getattr(th.plots, picture)(fitted(name))
+        drawn = fitted(name).plot(picture)
         assert all(ax.has_data() or ax.texts for ax in np.atleast_1d(drawn)), picture
         pyplot.close("all")
 

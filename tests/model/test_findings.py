@@ -297,7 +297,8 @@ def test_keys_of_comparisons_are_documented():
     assert len(set(documented())) == len(documented())
     assert {PAGE} == set(SHOWN)
     board = th.findings(th.leaderboard(CELEBRITIES(), progressbar=False))
-    assert board.keys() == ["leaderboard", "groups", "votes", "order", "votes_by_pair", "data", "methods"]
+    keys = ["leaderboard", "groups", "votes", "reliability", "order", "votes_by_pair", "check", "data", "methods"]
+    assert board.keys() == keys
     assert board["order"].table.shape == (9, 9) and set(board.keys()) <= set(documented())
     assert th.findings(th.paired.transitivity(CELEBRITIES())).keys()[0] == "table"
 

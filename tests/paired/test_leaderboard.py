@@ -1,5 +1,6 @@
 """Leaderboards: worths, ranks, groups, and every source that they are read from."""
 
+import itertools
 import json
 import warnings
 from dataclasses import replace
@@ -12,7 +13,11 @@ from helpers.sentences import refused, said, warned
 from scipy.special import ndtr, ndtri
 
 import thali as th
+from thali._paired.estimates import drawn_of
+from thali._paired.leaderboard import information_so_far
 from thali._paired.more_votes import information, more_votes
+from thali._paired.scale import WorthScale
+from thali._paired.worths import WorthsRequest
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.usefixtures("few_replicates", "few_draws")
@@ -65,6 +70,22 @@ def round_robin(options, judgements, seed):
     wins = rng.binomial(judgements, 1.0 / (1.0 + np.exp(worth[None, :] - worth[:, None])))
     upper = np.triu(wins, 1)
     return th.PairedComparisons(upper + np.tril(judgements - upper.T, -1))
+
+
+CHAIN = [(f"o{k:02}", f"o{k + 1:02}") for k in range(14)]
+EQUAL = [pair for pair in itertools.permutations([f"o{k}" for k in range(6)], 2) for _ in range(10)]
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("pairs", [CHAIN, EQUAL], ids=["chain", "equal"])
+def test_no_seed_changes_the_order(pairs):
+    data = th.PairedComparisons.from_pairs(pairs)
+    for seed in range(2):
+        table = board_of(data, random_seed=seed).table
+        assert table.index.tolist() == sorted(data.labels)
+        ends = table[["rating_low", "rating", "rating_high"]].to_numpy()
+        assert (np.diff(ends, axis=1) > 0.0).all() and np.abs(ends - 1000.0).max() < 1000.0
+        assert table["rating"].is_monotonic_decreasing
 
 
 @pytest.mark.fit
@@ -190,7 +211,7 @@ def test_it_is_saved(board, tmp_path):
 @pytest.mark.usefixtures("pictures")
 def test_it_is_drawn(board):
     pytest.importorskip("matplotlib").use("Agg")
-    ratings, ranks, right = th.plots.leaderboard(board)
+    ratings, ranks, right = th.plots.leaderboard(board.table)
     assert [label.get_text() for label in ratings.get_yticklabels()] == list(board.table.index)
     assert ranks.has_data() and right.has_data() == any(len(members) > 1 for members in board.groups)
 
@@ -548,6 +569,19 @@ def test_parts_of_few_votes_are_named(pool):
 
 
 @pytest.mark.fit
+def test_names_of_columns_that_begin_alike():
+    """Which column a part is of is not read from its name."""
+    battles = BATTLES.assign(a="b x", **{"a b": ["c", "d"] * (len(BATTLES) // 2)})
+    battles.loc[:4, "a b"] = ""
+    board = board_of(battles, by=["a", "a b"])
+    assert len(board.boards) == 3
+    (note,) = th.findings(board)["boards"].notes[:1]
+    said(note, "5 of 40", "'a b'")
+    again = board.update(battles.rename(columns={"a b": "other"}), progressbar=False, by=["a", "other"])
+    assert again.boards.keys() == board.boards.keys()
+    assert [part.data.n_answers for part in again.boards.values()] == [80, 34, 36]
+
+
 def test_an_empty_cell_counts_for_all_alone():
     battles = in_languages()
     battles.loc[battles["language"] == "fr", "language"] = None
@@ -581,8 +615,8 @@ def test_bad_parts(by, words):
 def test_what_is_found_of_covariates_and_parts():
     board = board_of(in_languages(), by="language", covariates=["length"])
     found = th.findings(board)
-    answers = ["leaderboard", "groups", "votes", "covariates", "boards", "order", "votes_by_pair"]
-    assert found.keys() == [*answers, "data", "methods"]
+    answers = ["leaderboard", "groups", "votes", "reliability", "covariates", "boards", "order", "votes_by_pair"]
+    assert found.keys() == [*answers, "check", "data", "methods"]
     odds = np.exp(board.covariate_effects().loc["length", "effect"])
     assert f"first option: {odds:.3g}" in str(found["covariates"].sentence)
     assert found["covariates"].table.loc["length", "odds"] == pytest.approx(odds)
@@ -596,14 +630,15 @@ def test_what_is_found_of_covariates_and_parts():
 # Are there enough votes? ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("votes", [None, 200.0])
-def test_the_forecast_of_two_options_is_that_of_normal_distributions(votes):
+@pytest.mark.parametrize("is_known", [False, True])
+def test_the_forecast_of_two_options_is_that_of_normal_distributions(is_known):
     """The mean after n votes is normal about that of now, with the variance that is lost."""
     mean, sd, nu, rng = 0.2, 0.2, 0.4, np.random.default_rng(1)
     draws = rng.normal([mean, 0.0], [sd, 1e-9], (40_000, 2))
-    table = more_votes(draws, votes, nu, 0.02, effect=2.0)
-    for way, of_vote in (("among_these", _information(mean, nu, 0.02) / 2.0), ("as_so_far", sd**-2.0 / 200.0)):
-        if votes is None and way == "as_so_far":
+    so_far = (lambda n: np.array([[n * 0.1]])) if is_known else None
+    table = more_votes(draws, so_far, nu, 0.02, effect=2.0)
+    for way, of_vote in (("among_these", _information(mean, nu, 0.02) / 2.0), ("as_so_far", 0.1)):
+        if not is_known and way == "as_so_far":
             assert way not in table
             continue
         for n in (50, 1000, 7000):
@@ -632,11 +667,12 @@ def test_the_forecast_is_that_of_precisions(nu, lapse, size):
     """By the inverse of the covariance, which there is here: the same number of draws."""
     rng = np.random.default_rng(size)
     draws = rng.normal(size=(1000, size)) @ (0.3 * rng.normal(size=(size, size))) - 0.2 * np.arange(size)
-    table, d = more_votes(draws, 70.0, nu, lapse, 2.0), -np.diff(draws)
+    d, so_far = -np.diff(draws), 0.02 * np.eye(size - 1) + 0.01
+    table = more_votes(draws, lambda n: n * so_far, nu, lapse, 2.0)
     mean, precision = d.mean(axis=0), np.linalg.inv(np.atleast_2d(np.cov(d.T)))
     pairs = np.array([[1.0]] if size == 2 else [[1, 0], [1, 1], [0, 1]], float)
     of_pairs = information(pairs @ mean, nu, lapse) / 2.0 / len(pairs)
-    for way, of_vote in (("among_these", (pairs.T * of_pairs) @ pairs), ("as_so_far", precision / 70.0)):
+    for way, of_vote in (("among_these", (pairs.T * of_pairs) @ pairs), ("as_so_far", so_far)):
         noise = np.roll(d - mean, 500, axis=0) @ np.linalg.cholesky(precision)
         for n in table.index[1:]:
             spread = np.linalg.inv(precision + n * of_vote)
@@ -652,11 +688,29 @@ def test_the_forecast_of_worths_that_differ_along_one_direction(along, middle):
     """Rounding of draws decides nothing: a covariance of rank 1 or 0 is that of one difference, or of none."""
     rng = np.random.default_rng(1)
     exact = np.outer(rng.normal(size=1000), along) + middle
-    tables = [more_votes(exact + 1e-9 * rng.normal(size=(1000, 3)) * any(along), 90.0, np.nan, 0.0, 1.0) for _ in "ab"]
+    noisy = [exact + 1e-9 * rng.normal(size=(1000, 3)) * any(along) for _ in "ab"]
+    tables = [more_votes(each, lambda n: n * np.eye(2), np.nan, 0.0, 1.0) for each in noisy]
     pd.testing.assert_frame_equal(*tables)
     assert tables[0].stack().between(0.0, 1.0).all()
     if along == [1.0, 1.0, 0.0] and middle[0] == middle[1]:  # two that are equal for certain are never told apart
         assert not tables[0].to_numpy().any()
+
+
+@pytest.mark.parametrize(("spread", "times"), [(0.2, 5), (1.5, 5), (0.2, 50)])
+def test_the_forecast_of_widths_is_that_of_a_fit_with_more_votes(spread, times):
+    """The prior counts once, however many votes there will be."""
+    counts = [[0, 4, 4, 0], [3, 0, 3, 4], [3, 3, 0, 4], [0, 3, 3, 0]]
+
+    def fitted(times):
+        data = th.PairedComparisons(times * np.array(counts))
+        settings = WorthsRequest(), WorthScale(), "laplace", spread, 0.0, 1, False, None
+        drawn = drawn_of(data, *settings)
+        return drawn, np.cov(np.diff(drawn.log_worths[:, :3]).T), data.n_answers
+
+    drawn, covariance, votes = fitted(1)
+    gained = information_so_far(drawn.marginal, [0, 1, 2], votes, 1.0)((times - 1.0) * votes)
+    after, expected = fitted(times)[1], np.linalg.inv(np.linalg.inv(covariance) + gained)
+    np.testing.assert_allclose(expected, after, atol=0.1 * after[0, 0])  # two errors of 4,000 draws
 
 
 @pytest.mark.fit

@@ -192,9 +192,10 @@ def test_options_that_changed_have_colours(monkeypatch):
     plot = importlib.import_module("thali._plots.worths_in_time")
     limits.lower_in(plot, monkeypatch, COLOURS=plot.COLOURS[:3])
     order = board.table.index.tolist()
+    table = board.worths_in_time()
     for moved in (([], []), ([order[-1]], [order[-2]])):
-        monkeypatch.setattr(plot, "changed", lambda _, moved=moved: moved)
-        named = [text.get_text().strip() for text in th.plots.worths_in_time(board).texts]
+        table.attrs["better"], table.attrs["worse"] = moved
+        named = [text.get_text().strip() for text in th.plots.worths_in_time(table).texts]
         best = order[: 3 - sum(map(len, moved))]
         assert named == [option for option in order if option in {*moved[0], *moved[1], *best}]
 
@@ -304,6 +305,24 @@ def test_judges_and_periods_by_laplace_and_mcmc():
     np.testing.assert_allclose(*(each - each.mean() for each in logs), atol=0.05)
 
 
+@pytest.mark.fit
+def test_every_interval_has_the_probability_asked_for(tmp_path):
+    how = {"judges": True, "period": "month", "date": "day", "progressbar": False}
+    wide, narrow = (th.leaderboard(FRAME, ci=ci, **how) for ci in (0.89, 0.2))
+    narrow.save(tmp_path / "board.nc")
+    for board in (narrow, th.load(tmp_path / "board.nc")):
+        tables = [(each.table, each.judges(), each.worths_in_time()) for each in (wide, board)]
+        for one, other in zip(*tables, strict=True):
+            assert one.attrs["interval"] == 0.89 and other.attrs["interval"] == 0.2
+            for low in [name for name in one if name.endswith("low")]:
+                high = low.replace("low", "high")
+                assert (one[low] <= other[low]).all() and (other[high] <= one[high]).all(), low
+                assert (other[high] - other[low]).mean() < 0.4 * (one[high] - one[low]).mean() or "rank" in low, low
+    said(narrow.note, "20 %")
+    with refused(ArgumentError, "ci"):
+        th.leaderboard(FRAME, ci=89, **how)
+
+
 def test_since_and_until():
     how = {"date": "day", "progressbar": False}
     board = th.leaderboard(FRAME, since="2024-01-15", until="2024-01", **how)
@@ -355,16 +374,16 @@ def test_they_are_drawn():
     pytest.importorskip("matplotlib").use("Agg")
     plain = th.leaderboard(FRAME, progressbar=False)
     for draw, sentence in (
-        (th.plots.judges, "has no judge effects"),
-        (th.plots.worths_in_time, "has no periods"),
+        (plain.judges, "has no judge effects"),
+        (plain.worths_in_time, "has no periods"),
     ):
         with pytest.raises(DataError, match=sentence):
-            draw(plain)
+            draw()
     many = battles(2000, 3, options=9, judges=70)
     board = th.leaderboard(many, judges=True, progressbar=False)
-    assert "60 of 70 judges" in th.plots.judges(board).get_title(loc="left")
+    assert "60 of 70 judges" in th.plots.judges(board.judges()).get_title(loc="left")
     board = th.leaderboard(many, period="week", date="day", progressbar=False)
-    assert th.plots.worths_in_time(board).get_title(loc="left") == "grey: 2 more options"
+    assert th.plots.worths_in_time(board.worths_in_time()).get_title(loc="left") == "grey: 2 more options"
 
 
 @pytest.mark.fit

@@ -40,7 +40,7 @@ def logit(**arguments):
 def test_points_and_bars_are_those_of_the_table(make):
     X, y = clouds(n=300, spread=1.5)
     model = make().fit(X, y)
-    axes, table = model.plot_calibration(X, y, 5), model.calibration(X, y, 5)
+    axes, table = plots.calibration(model.calibration(X, y, 5)), model.calibration(X, y, 5)
     assert [ax.get_title() for ax in axes] == ["c0", "c1", "c2"]
     for ax, (_, rows) in zip(axes, table.groupby("class"), strict=True):
         bars, *points = ax.collections
@@ -57,14 +57,15 @@ def test_the_classes_that_are_predicted_most_are_shown():
     X, y = clouds(n=300, classes=5)
     kept = ~np.isin(y, ["c1", "c3"]) | (np.arange(300) < 40)
     model = logit().fit(X, y)
-    axes = plots.calibration(model, X[kept], y[kept], max_classes=3)
+    axes = plots.calibration(model.calibration(X[kept], y[kept]), max_classes=3)
     assert [ax.get_title() for ax in axes] == ["c0", "c2", "c4"]
     _, given = plt.subplots(1, 5)
-    assert plots.calibration(model, X, y, axes=given) == list(given)
-    with refused(ArgumentError, "`axes`", "5); got", "got 4"):
-        plots.calibration(model, X, y, axes=given[:4])
+    table = model.calibration(X, y)
+    assert plots.calibration(table, given) == list(given)
+    with refused(ArgumentError, "`ax`", "5); got", "got 4"):
+        plots.calibration(table, given[:4])
     with refused(ArgumentError, "`max_classes`", "1"):
-        plots.calibration(model, X, y, max_classes=0)
+        plots.calibration(table, max_classes=0)
 
 
 # both -----------------------------------------------------------------------------------------------------
@@ -79,7 +80,7 @@ CASES = {
 
 
 PICTURES = {
-    "calibration": lambda X, y: logit().fit(X, y).plot_calibration(X, y)[0],
+    "calibration": lambda X, y: plots.calibration(logit().fit(X, y).calibration(X, y))[0],
 }
 
 

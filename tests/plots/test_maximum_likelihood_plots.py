@@ -17,50 +17,43 @@ def tree():
 
 
 def test_choice_probabilities_of_a_fit_without_draws(tree):
-    ax = plots.choice_probabilities(tree)
+    ax = tree.plot("predictions")
     table = tree.residuals()
     points = np.asarray(ax.collections[-1].get_offsets())
     np.testing.assert_allclose(points, table[["predicted", "observed"]])
     assert ax.get_xlabel() == "predicted probability (maximum likelihood)"
 
 
-@pytest.mark.parametrize("picture", ["features", "n_features", "ranks", "trace"])
-def test_pictures_of_draws_name_those_of_a_fit_without(tree, picture):
-    with refused(NotFittedError, "utility_scale"):
-        getattr(plots, picture)(tree)
+def test_a_fit_without_draws_names_its_pictures(tree):
+    with refused(ArgumentError, "'trace'", "utility_scale", "preference_tree"):
+        tree.plot("trace")
 
 
 def test_utility_scale(tree):
-    ax = plots.utility_scale(tree, ci=0.95)
-    assert "95 % interval" in ax.get_xlabel() and "89 % interval" in plots.utility_scale(tree).get_xlabel()
+    table = tree.findings(ci=0.95)["utility_scale"].table
+    ax = plots.utility_scale(table)
+    assert "95 % interval" in ax.get_xlabel() and "89 % interval" in tree.plot("utility_scale").get_xlabel()
     bars = ax.containers[0]
     order = tree.utility_scale_.sort_values(ascending=False)
     np.testing.assert_allclose(bars[0].get_xdata(), order)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(order.index)
     spans = [segment[:, 0] for segment in bars[2][0].get_segments()]
-    table = tree.findings(ci=0.95)["utility_scale"].table
     np.testing.assert_allclose(spans, table.loc[order.index, ["low", "high"]])
     assert ax.get_xscale() == "log" and "quasi-variances" in ax.get_xlabel()
-    unsorted = plots.utility_scale(tree, sort=False)
+    unsorted = plots.utility_scale(table, sort=False)
     assert [tick.get_text() for tick in unsorted.get_yticklabels()] == list(tree.utility_scale_.index)
 
 
 def test_an_option_of_no_utility_stands_at_the_left_end():
     lost = th.PairedComparisons([[0, 5, 9, 9], [5, 0, 9, 9], [1, 1, 0, 9], [0, 0, 0, 0]], "abcd")
-    ax = plots.utility_scale(maximised(data=lost))
+    ax = maximised(data=lost).plot("utility_scale")
     assert len(ax.containers[0][0].get_xdata()) == 3
     (triangle,) = (line for line in ax.lines if line.get_marker() == "<")
     assert triangle.get_ydata().tolist() == [3] and ax.get_yticklabels()[3].get_text() == "d"
 
 
-def test_without_shared_aspects_the_longest_branch_is_the_first():
-    model = maximised()
-    labels = [tick.get_text() for tick in plots.preference_tree(model).get_yticklabels()]
-    assert labels == list(model.utility_scale_.sort_values(ascending=False).index)
-
-
 def test_preference_tree(tree):
-    ax = plots.preference_tree(tree)
+    ax = tree.plot("preference_tree")
     assert [tick.get_text() for tick in ax.get_yticklabels()] == list(TREE)
     # Nodes: nine leaves, then three aspects; an edge each, as long as the weight.
     edges = np.array(ax.collections[0].get_segments()[:12])
@@ -75,7 +68,7 @@ def test_preference_tree(tree):
 def test_nested_aspects_and_options_without_any(tree):
     aspects = {"LBJ": ["men", "politician"], "HW": ["men", "politician"], "CDG": ["men"], "BB": [], "ET": [], "SL": []}
     model = maximised(aspects, th.datasets.celebrities().subset(aspects))
-    ax = plots.preference_tree(model, plt.figure().add_subplot())
+    ax = model.plot("preference_tree", plt.figure().add_subplot())
     edges = np.array(ax.collections[0].get_segments()[:8])
     w = model.weights_
     np.testing.assert_allclose(edges[0, 1, 0], w["LBJ"] + w["politician"] + w["men"], atol=1e-12)
@@ -83,20 +76,15 @@ def test_nested_aspects_and_options_without_any(tree):
     np.testing.assert_allclose(edges[3, :, 0], [0, w["BB"]], atol=1e-12)
 
 
-def test_what_is_no_tree_is_refused():
+def test_aspects_that_are_no_tree_have_no_picture_of_one():
     crossing = {who: TREE[who] for who in TREE} | {"LBJ": ["politician", "x"], "JU": ["athlete", "x"]}
-    with pytest.raises(ArgumentError, match="'politician' and 'x' overlap|'athlete' and 'x'"):
-        plots.preference_tree(maximised(crossing))
+    with refused(ArgumentError, "'preference_tree'", "utility_scale"):
+        maximised(crossing).plot("preference_tree")
 
 
-@pytest.mark.parametrize("name", ["utility_scale", "preference_tree"])
-def test_other_models_are_refused(name):
+def test_a_model_before_its_fit_is_refused():
     with refused(NotFittedError, "has not been"):
-        getattr(plots, name)(th.EliminationByAspects(method="maximum-likelihood"))
-    with pytest.raises(ArgumentError, match="fitted by maximum likelihood"):
-        getattr(plots, name)(th.EliminationByAspects())
-    with pytest.raises(ArgumentError, match="fitted by maximum likelihood"):
-        getattr(plots, name)("model")
+        th.EliminationByAspects(method="maximum-likelihood").plot("utility_scale")
 
 
 @pytest.mark.parametrize("n", [4, 40])
@@ -106,5 +94,4 @@ def test_many_options_with_long_names(n):
     counts = decisions.integers(5, 20, (n, n))
     np.fill_diagonal(counts, 0)
     model = maximised(data=th.PairedComparisons(counts, labels))
-    for name in ("utility_scale", "preference_tree"):
-        getattr(plots, name)(model).figure.draw_without_rendering()
+    model.plot("utility_scale").figure.draw_without_rendering()

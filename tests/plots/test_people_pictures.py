@@ -18,7 +18,7 @@ UNIQUE, COMMON = RNG.gamma(2.0, 1.0, (30, 5, 4)), RNG.gamma(5.0, [1.0, 4.0, 2.0,
 
 def test_a_dot_is_a_person_and_a_diamond_the_population():
     model = of_people(compared(5), UNIQUE, common=COMMON)
-    ax = th.plots.individuals(model)
+    ax = model.plot("individuals")
     assert [text.get_text() for text in ax.get_yticklabels()] == ["milk", "wine", "beer", "tea"]
     table = model.individuals()
     *people, diamonds = ax.collections[:4], ax.collections[5]
@@ -44,9 +44,7 @@ def test_hundreds_of_people_stay_in_their_rows(monkeypatch):
     assert_readable(ax, monkeypatch)
 
 
-def test_people_who_do_not_differ_are_not_drawn():
-    with pytest.raises(ArgumentError, match=r"`plots.individuals` requires individual weights"):
-        th.plots.individuals(of_people(compared(5), UNIQUE).of_group("p0"))
+def test_weights_of_features_are_not_drawn():
     rows = pd.MultiIndex.from_product([["p0", "p1"], ["a, b", "b, c"]], names=["respondent", "feature"])
     with refused(ArgumentError, "individual shares of"):
         th.plots.individuals(pd.DataFrame({"mean": [0.3, 0.7, 0.4, 0.6]}, rows))
@@ -67,7 +65,8 @@ def test_segments_are_drawn_by_their_options():
 
 def test_the_reach_of_sets_is_drawn_with_its_interval():
     model = of_people(compared(5), UNIQUE, common=COMMON)
-    table, ax = model.reach(2), th.plots.reach(model, 2)
+    table = model.reach(2)
+    ax = th.plots.reach(table)
     assert [text.get_text() for text in ax.get_yticklabels()] == [", ".join(each) for each in table["members"]]
     lines, dots = ax.collections
     np.testing.assert_allclose(np.asarray(dots.get_offsets())[:, 0], 100 * table["reach"])
@@ -78,12 +77,13 @@ def test_the_reach_of_sets_is_drawn_with_its_interval():
 def test_scores_of_segments_are_drawn_beside_each_other():
     model = of_people(compared(5), UNIQUE, common=COMMON)
     by = {f"p{n}": n % 2 for n in range(5)}
-    table, ax = model.scores(by), th.plots.scores(model, by)
+    table = model.scores(by)
+    ax = th.plots.scores(table)
     order = table["score"].groupby("option").mean().sort_values(ascending=False).index
     assert [text.get_text() for text in ax.get_yticklabels()] == list(order)
     for group, drawn in zip((0, 1), ax.collections[1::2], strict=True):
         np.testing.assert_allclose(np.asarray(drawn.get_offsets())[:, 0], table.loc[group].loc[order, "score"])
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["group 0", "group 1"]
-    assert th.plots.scores(model).get_legend() is None
+    assert th.plots.scores(model.scores()).get_legend() is None
     with refused(ArgumentError, "7 groups", "8"):
-        th.plots.scores(of_people(compared(8), np.ones((4, 8, 4))), {f"p{n}": n for n in range(8)})
+        th.plots.scores(of_people(compared(8), np.ones((4, 8, 4))).scores({f"p{n}": n for n in range(8)}))

@@ -2,9 +2,10 @@
 
 import dataclasses
 import functools
+import inspect
+import re
 import subprocess
 import sys
-import types
 
 import matplotlib
 import numpy as np
@@ -17,12 +18,17 @@ from matplotlib import pyplot as plt
 import thali as th
 from thali import plots
 from thali._aspects.draws.tree import to_datatree
+from thali.errors import ArgumentError
 
 
 def fitted(n_options, labels=None, draws=100, chains=4, learned_alpha=True, unique=True, share=1.0, **draw):
     data = comparisons(n_options, labels=labels, share=share)
     drawn = [chain(n_options, draws=draws, seed=seed, unique=unique, **draw) for seed in range(chains)]
     tree = to_datatree(drawn, data, th.likelihoods.Elimination(0.01, unique), learned_alpha=learned_alpha)
+    return of_tree(tree, unique)
+
+
+def of_tree(tree, unique=True):
     model = th.EliminationByAspects(unique=unique)
     model.posterior_ = tree
     return model
@@ -33,26 +39,14 @@ def celebrities():
     return fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)])
 
 
-OF_MAXIMA = ("preference_tree", "utility_scale")
-OF_EXPERIMENTS = ("attribute_importance", "classes", "demand", "level_effects", "market_shares")
-OF_EXPERIMENTS += ("attention", "people", "segments", "willingness_to_pay")
-OTHERS = (
-    "calibration",
-    "comparison",
-    "group_weights",
-    "individuals",
-    "reach",
-    "scores",
-    "judges",
-    "leaderboard",
-    "worths_in_time",
-    "membership",
-    "similarity",
-    "tree",
-    *OF_MAXIMA,
-    *OF_EXPERIMENTS,
-)  # which have tests of their own
-OF_A_MODEL = [name for name in plots.__all__ if name not in OTHERS]
+DRAWN = {  # what each picture of a fit draws
+    "features": lambda model: model.features(),
+    "n_features": lambda model: model.findings()["n_features"].table,
+    "trace": lambda model: model.quantities(),
+    "predictions": lambda model: model.findings()["choice_probabilities"].table,
+    "check": lambda model: model.check(),
+    "ranks": lambda model: model.ranks(every_rank=True),
+}
 CASES = {
     "forty long names": lambda: fitted(40, LONG, draws=40, common=[(0, 1, 2)]),
     "nine": lambda: fitted(9, CELEBRITIES, common=[(0, 1, 2), (3, 4, 5), (6, 7, 8)]),
@@ -68,58 +62,59 @@ CASES = {
 }
 
 
+def draw_of(picture, model, **settings):
+    return getattr(plots, picture)(DRAWN[picture](model), **settings)
+
+
 @functools.cache
 def case_of(name):
     return CASES[name]()
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.first(len(OF_A_MODEL))
-@pytest.mark.parametrize("picture", OF_A_MODEL)
+@pytest.mark.first(len(DRAWN))
+@pytest.mark.parametrize("picture", DRAWN)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, picture, monkeypatch):
-    axes = np.ravel(getattr(plots, picture)(case_of(case)))
+    axes = np.ravel(draw_of(picture, case_of(case)))
     assert_readable(axes[0], monkeypatch, least=3, smallest=6)
 
 
-def test_feature_matrix_shows_the_table(celebrities):
-    ax = plots.features(celebrities, max_features=6)
-    table = th.LatentFeatureModel.features(celebrities).head(6)
+def test_feature_matrix_shows_probability_times_weight(celebrities):
+    ax = draw_of("features", celebrities, max_features=6)
+    every = celebrities.features()
+    table = every[every["members"].map(len).between(2, 8) & (every["probability"] >= 0.1)].head(6)
     assert [tick.get_text() for tick in ax.get_yticklabels()] == CELEBRITIES
     names = [tick.get_text() for tick in ax.get_xticklabels()]
-    assert names == ["own", *(f"{probability:.2f}" for probability in table["probability"])]
-    weights, own = (np.ma.asarray(mesh.get_array()).filled(np.nan).reshape(9, -1) for mesh in ax.collections[:2])
-    for column, (members, weight) in enumerate(zip(table["members"], table["weight"], strict=True)):
-        owns = [label in members for label in CELEBRITIES]
-        np.testing.assert_array_equal(np.isfinite(weights[:, column]), owns)
-        np.testing.assert_allclose(weights[owns, column], weight)
-    expected = celebrities.posterior_["posterior"]["unique_weights"].mean(("chain", "draw"))
+    assert names == ["alone", *(f"{probability:.2f}" for probability in table["probability"])] and len(names) > 2
+    shown, own = (np.ma.asarray(mesh.get_array()).filled(np.nan).reshape(9, -1) for mesh in ax.collections[:2])
+    for column, row in enumerate(table.to_dict("records")):
+        owns = [label in row["members"] for label in CELEBRITIES]
+        np.testing.assert_array_equal(np.isfinite(shown[:, column]), owns)
+        np.testing.assert_allclose(shown[owns, column], row["probability"] * row["weight"])
+    expected = celebrities.posterior_["posterior"]["unique_weights"].mean(("chain", "draw")).values
+    single = every[every["members"].map(len) == 1]
+    for (member,), probability, weight in zip(single["members"], single["probability"], single["weight"], strict=True):
+        expected[CELEBRITIES.index(member)] += probability * weight
     np.testing.assert_allclose(own[:, 0], expected)
     assert ax.yaxis_inverted()  # the first option is at the top, as the rows of the arrays
 
 
-def test_feature_matrix_without_unique_aspects_has_no_column_for_them():
-    ax = plots.features(fitted(4, unique=False, common=[(0, 1)]))
-    assert "own" not in [tick.get_text() for tick in ax.get_xticklabels()]
-    assert ax.get_xlim() == (0, 15)
-    assert len(ax.collections) == 1
+def test_features_that_are_improbable_or_of_all_options_are_not_drawn():
+    table = fitted(4, unique=False, common=[(0, 1)]).features()
+    table["members"] = [("0", "1"), ("0", "1", "2", "3"), ("2", "3"), *[("0", "2")] * (len(table) - 3)]
+    table["probability"] = [0.9, 0.8, 0.3, *[0.09] * (len(table) - 3)]
+    ax = plots.features(table)
+    assert [tick.get_text() for tick in ax.get_xticklabels()] == ["0.90", "0.30"]
+    assert ax.get_xlim() == (0, 2) and len(ax.collections) == 1
 
 
 def test_number_of_features_is_a_probability(celebrities):
-    number, alpha = plots.n_features(celebrities)
+    ax = draw_of("n_features", celebrities)
     draws = celebrities.posterior_["posterior"]["n_features"].values
-    boxes = [bar.get_window_extent().transformed(number.transData.inverted()) for bar in number.patches]
-    heights = {round(box.x0 + box.width / 2): box.height for box in boxes}
+    heights = {round(bar.get_x() + bar.get_width() / 2): bar.get_height() for bar in ax.patches}
     assert sum(heights.values()) == pytest.approx(1)
     assert heights[5] == pytest.approx((draws == 5).mean())
-    boxes = [bar.get_window_extent().transformed(alpha.transData.inverted()) for bar in alpha.patches]
-    assert sum(box.width * box.height for box in boxes) == pytest.approx(1)
-
-
-def test_alpha_is_drawn_only_if_it_was_learned():
-    for picture, axes in ((plots.n_features, 1), (plots.trace, 2)):
-        drawn = picture(fitted(4, learned_alpha=False))
-        assert len(drawn) == axes
 
 
 @pytest.mark.parametrize(
@@ -141,34 +136,39 @@ def test_ticks_of_ranks_are_whole_and_evenly_spaced(most, ticks):
 
 
 def test_ranks_that_hardly_occur_are_next_to_white(celebrities):
-    ax = plots.ranks(celebrities)
+    ax = draw_of("ranks", celebrities)
     assert ax.get_xticks().tolist() == [*range(1, 10)] and ax.get_xlabel() == "rank (mean and 89 % interval)"
     colours = ax.images[0].get_cmap()(np.linspace(0, 1, 11))[:, :3].sum(axis=1)
     assert colours[0] > 2.9 and (np.diff(colours) < 0).all()
 
 
 def test_cells_without_a_feature_are_white_and_others_are_not(celebrities):
-    for mesh in plots.features(celebrities).collections[:2]:
+    for mesh in draw_of("features", celebrities).collections[:2]:
         shades = mesh.get_cmap()
         assert shades.get_bad().tolist() == [1, 1, 1, 1]
         assert sum(shades(0.0)[:3]) < 2.8
 
 
-def test_trace_has_a_line_for_each_chain(celebrities):
-    axes = plots.trace(celebrities)
-    posterior = celebrities.posterior_["posterior"]
-    for ax, name in zip(axes, ("log_likelihood", "n_features", "alpha"), strict=True):
-        np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], posterior[name])
+def test_trace_has_a_line_for_each_chain():
+    rng = np.random.default_rng(1)
+    apart = {
+        name: rng.normal(size=(4, 50)) + gap * np.arange(4)[:, None] for name, gap in (("a", 0), ("b", 3), ("c", 1))
+    }
+    quantities = {**apart, "log_likelihood": rng.normal(size=(4, 50)), "still": np.ones((4, 50))}
+    axes = plots.trace(quantities)
+    for ax, name in zip(axes, ("log_likelihood", "b", "c", "a"), strict=True):
+        np.testing.assert_array_equal([line.get_ydata() for line in ax.lines], quantities[name])
         assert len({line.get_color() for line in ax.lines}) == 4
+    assert axes[1].get_title("left").startswith("b (R-hat ") and axes[0].get_legend()
 
 
 def test_trace_leaves_out_what_never_changes():
-    axes = plots.trace(fitted(3, mean_features=0.0, learned_alpha=False))
-    assert len(axes) == 1
+    quantities = {"log_likelihood": np.zeros((2, 9)), "constant": np.ones((2, 9))}
+    assert [ax.get_title("left") for ax in plots.trace(quantities)] == ["log-likelihood of the full data"]
 
 
 def test_predictions_are_at_the_posterior_mean_and_the_observed_proportion(celebrities):
-    ax = plots.choice_probabilities(celebrities)
+    ax = draw_of("predictions", celebrities)
     tree = celebrities.posterior_
     predicted = tree["posterior"]["choice_probability"].mean(("chain", "draw"))
     wins, losses = tree["observed_data"]["wins"], tree["constant_data"]["losses"]
@@ -187,7 +187,7 @@ def test_the_worst_pairs_are_named_by_standardised_misfit():
     misfit = np.abs(data.wins / n - predicted) / np.sqrt(predicted * (1 - predicted) / n)
     worst = np.argsort(-misfit)[:5]
     expected = [f"{data.labels[data.first[pair]]} over {data.labels[data.second[pair]]}" for pair in worst]
-    legend = plots.choice_probabilities(types.SimpleNamespace(posterior_=tree)).get_legend()
+    legend = draw_of("predictions", of_tree(tree)).get_legend()
     assert legend is not None
     assert [text.get_text().split("\n")[0] for text in legend.get_texts()] == expected
 
@@ -197,24 +197,44 @@ def test_of_very_many_pairs_the_most_compared_are_shown():
     counts[:10][counts[:10] == 9] = 1  # 645 of the 2,415 pairs were compared twice only, 1 : 1
     data = th.PairedComparisons(counts)
     tree = to_datatree([chain(70, draws=5)], data, th.likelihoods.Elimination(0.01), learned_alpha=True)
-    ax = plots.choice_probabilities(types.SimpleNamespace(posterior_=tree))
+    ax = draw_of("predictions", of_tree(tree))
     observed = np.asarray(ax.collections[-1].get_offsets())[:, 1]
     assert len(observed) == 2000
     assert np.sum(observed == 0.9) == 2415 - 645
     assert "2,000 of 2,415 pairs" in ax.get_xlabel()
 
 
-@pytest.mark.parametrize("picture", OF_A_MODEL)
+@pytest.mark.parametrize("picture", DRAWN)
 def test_given_axes_are_drawn_on_and_nothing_else_is_touched(picture, celebrities):
     before = dict(matplotlib.rcParams)
-    figure, axes = plt.subplots(3)
-    takes_one = picture in ("features", "choice_probabilities", "check", "ranks")
-    given = axes[0] if takes_one else list(axes[: 2 if picture == "n_features" else 3])
-    returned = getattr(plots, picture)(celebrities, given)
+    figure, axes = plt.subplots(8)
+    takes_one = picture != "trace"
+    given = axes[0] if takes_one else list(axes)
+    returned = draw_of(picture, celebrities, ax=given)
     assert returned is given if takes_one else returned == given
     assert plt.get_fignums() == [figure.number]
     assert plt.gcf() is figure
     assert dict(matplotlib.rcParams) == before
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_what_a_picture_does_not_draw_is_refused_in_one_sentence(name):
+    for wrong in (th.EliminationByAspects(), pd.DataFrame({"x": [1]})):
+        with pytest.raises(ArgumentError, match=rf"^plots\.{name} (draws what|requires) ") as error:
+            getattr(plots, name)(wrong)
+        assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("name", plots.__all__)
+def test_docstrings_of_pictures_follow_one_template(name):
+    picture = getattr(plots, name)
+    written = inspect.getdoc(picture)
+    first, axes, *_ = inspect.signature(picture).parameters
+    assert written.startswith("Draw ") and axes == "ax"
+    sections = re.findall(r"^(\w+)\n-+$", written, re.MULTILINE)
+    order = ["Parameters", "Returns", "Raises", "References", "Examples"]
+    assert sections[:2] == order[:2] and sections == [each for each in order if each in sections]
+    assert f"\n{first} : " in written and "\nax : " in written and "Where to draw" in written
 
 
 def test_importing_the_pictures_loads_nothing_heavy():

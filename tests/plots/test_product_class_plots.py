@@ -61,11 +61,15 @@ def assert_no_overlap(ax):
         assert (shared <= 1.0).any(), (one, other)
 
 
+def stable_classes(model):
+    table = model.classes(cover=1.0)
+    return table[table["stability"] >= 0.5]
+
+
 @pytest.mark.first(1)
 def test_classes(model):
-    shares, importance = plots.classes(model, max_classes=12)
-    table = model.classes(cover=1.0)
-    table = table[table["stability"] >= 0.5].head(12)
+    shares, importance = plots.classes(stable_classes(model), max_classes=12)
+    table = stable_classes(model).head(12)
     widths = [[bar.get_width() for bar in ax.patches] for ax in (shares, importance)]
     np.testing.assert_allclose(widths, [table["share"], table["importance"]])
     labels = [text.get_text().replace("\n", " ") for text in shares.get_yticklabels()]
@@ -76,20 +80,20 @@ def test_classes(model):
     colours = {bar.get_facecolor() for bar in shares.patches}
     assert (shares.get_legend() is not None) == (len(colours) > 1)
     with refused(ArgumentError, "max_classes"):
-        plots.classes(model, max_classes=0)
+        plots.classes(table, max_classes=0)
 
 
 def test_classes_that_nobody_owns():
     with pytest.raises(ArgumentError, match="nothing to draw"):
-        plots.classes(fitted(draws=2, groups=1, alpha=1e-9))
+        plots.classes(fitted(draws=2, groups=1, alpha=1e-9).classes())
 
 
 @pytest.mark.first(1)
 @pytest.mark.fit
 def test_level_effects(model):
-    ax = plots.level_effects(model)
-    assert_no_overlap(ax)
     table = model.level_effects()
+    ax = plots.level_effects(table)
+    assert_no_overlap(ax)
     (points,) = [line for line in ax.lines if line.get_marker() == "o"]
     shown = points.get_xdata()
     assert set(np.round(shown, 12)) <= set(np.round(table["effect"], 12))
@@ -107,9 +111,9 @@ def test_level_effects(model):
 @pytest.mark.first(1)
 @pytest.mark.fit
 def test_attribute_importance(model):
-    ax = plots.attribute_importance(model)
-    assert_no_overlap(ax)
     table = model.attribute_importance()
+    ax = plots.attribute_importance(table)
+    assert_no_overlap(ax)
     np.testing.assert_allclose([bar.get_width() for bar in ax.patches], table["range_share"].fillna(0.0))
     assert [f"{100 * part:.0f} %" for part in table["importance"]] == [text.get_text() for text in ax.texts[1:]]
 
@@ -136,7 +140,7 @@ def test_market_shares(model):
     written = [text.get_text() for text in ax.texts][1:]
     for text, change in zip(written, changed["change"], strict=True):
         assert float(text.split(" ")[0].replace("−", "-")) == pytest.approx(100 * change, abs=0.051)
-    with pytest.raises(ArgumentError, match="no shares"):
+    with pytest.raises(ArgumentError, match="requires 'share', 'share_low' and 'share_high'"):
         plots.market_shares(pd.DataFrame({"x": [1]}))
 
 
@@ -168,5 +172,5 @@ def test_demand_and_willingness_to_pay(model):
         )
         ax = plots.willingness_to_pay(endless)
         assert ax.get_xlim() == (-1.0, 1.0) and [len(line.get_xdata()) for line in ax.lines[1:3]] == [len(pay)] * 2
-    with pytest.raises(ArgumentError, match="contains no willingness to pay"):
+    with pytest.raises(ArgumentError, match="requires 'attribute', 'level', 'over', 'wtp'"):
         plots.willingness_to_pay(table)

@@ -5,19 +5,17 @@ import pytest
 from helpers.drawn_pictures import assert_readable
 from helpers.drawn_similarities import CASES, fitted
 
-from thali import plots
-
 
 @pytest.mark.filterwarnings("error")
 @pytest.mark.first(4)
 @pytest.mark.parametrize("case", CASES)
 def test_every_text_is_inside_the_figure_and_none_overlaps(case, monkeypatch):
-    assert_readable(plots.similarity(CASES[case]()), monkeypatch, least=2)
+    assert_readable(CASES[case]().findings()["similarity"].plot(), monkeypatch, least=2)
 
 
 def test_similarities_are_means_with_intervals():
     model = fitted(10, measured=0.7, seed=1)
-    ax = plots.similarity(model)
+    ax = model.findings()["similarity"].plot()
     n, data = 10, model.data
     row = {pair: at for at, pair in enumerate(zip(*np.triu_indices(n, 1), strict=True))}
     draws = model.everything[:, [row[pair] for pair in zip(data.first, data.second, strict=True)]]
@@ -36,7 +34,7 @@ def test_similarities_are_means_with_intervals():
 
 
 def test_similarities_are_computed_where_the_draws_lack_them():
-    stored, computed = (plots.similarity(fitted(6, kept=kept)) for kept in (True, False))
+    stored, computed = (fitted(6, kept=kept).findings()["similarity"].plot() for kept in (True, False))
     for one, other in zip(stored.collections, computed.collections, strict=True):
         np.testing.assert_allclose(one.get_offsets(), other.get_offsets())
     segments = [np.array(ax.collections[0].get_segments()) for ax in (stored, computed)]
@@ -44,7 +42,7 @@ def test_similarities_are_computed_where_the_draws_lack_them():
 
 
 def test_of_very_many_pairs_some_are_shown():
-    ax = plots.similarity(fitted(70, draws=5, kept=False))
+    ax = fitted(70, draws=5, kept=False).findings()["similarity"].plot()
     assert len(ax.collections[-1].get_offsets()) == 2_000
     assert "2,000 of 2,415 pairs" in ax.get_xlabel()
 
@@ -53,4 +51,4 @@ def test_equal_similarities_are_said():
     model = fitted(3, features=1)
     model.data.values[:] = 0.4
     model.posterior_["observed_data"]["similarity"].values[:] = 0.4
-    assert plots.similarity(model).get_title(loc="left") == "all similarities are equal"
+    assert model.findings()["similarity"].plot().get_title(loc="left") == "all similarities are equal"

@@ -27,8 +27,8 @@ from scipy.special import betaln
 from scipy.stats import binom
 
 import thali as th
-from thali._aspects.draws.tree import pair_index
 from thali._inference.files import seal
+from thali._model.choice_groups import pair_index
 from thali._posterior.store import appended, load, save
 from thali.errors import DataError
 

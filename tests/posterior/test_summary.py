@@ -11,7 +11,7 @@ from arviz_stats.base.array import array_stats
 from helpers.posterior_cases import chain, comparisons, convergence, small_fit, summarise, tree_of
 from helpers.sentences import said
 
-from thali._aspects.draws.tree import pair_index
+from thali._model.choice_groups import pair_index
 from thali.errors import ArgumentError
 
 
@@ -110,7 +110,7 @@ def test_chains_that_stand_still_in_different_places_are_caught():
     bare = [chain(3, draws=500, seed=seed, mean_features=0.0) for seed in range(2)]
     bare = [dataclasses.replace(none, alpha=some.alpha) for none, some in zip(bare, chains, strict=True)]
     sentence = convergence(tree_of(bare, comparisons(3)))[1]
-    assert "plots.trace" in sentence and "tempering" not in sentence  # nothing is learned that could be tempered
+    assert "plot('trace')" in sentence and "tempering" not in sentence  # nothing is learned that could be tempered
 
 
 def test_one_shifted_chain_is_caught_and_named():

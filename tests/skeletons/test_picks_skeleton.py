@@ -12,7 +12,7 @@ from picks.data import Picks
 from picks.model import PickedWorths, answers_of
 from picks.spec import PICKED as PICKED_PAIR
 
-from thali._aspects.answers.check import CHECKED, MOST_SIMILAR
+from thali._model.predictive_check import CHECKED, MOST_SIMILAR
 from thali.errors import DataError
 
 HERE = Path(__file__).parent
@@ -21,7 +21,7 @@ SHOWN = [OPTIONS[:3], OPTIONS, OPTIONS[1:], OPTIONS] * 10
 PICKED = [each[:2] if k % 5 else each[1:3] for k, each in enumerate(SHOWN)]
 DATA = Picks(SHOWN, PICKED)
 WORDS = """
-from thali._aspects.answers.check import CHECKED, MOST_SIMILAR
+from thali._model.predictive_check import CHECKED, MOST_SIMILAR
 CHECKED["pair that is picked"] = CHECKED[MOST_SIMILAR]._replace(quantity="proportion picking the pair")
 """
 # What a copy of the skeleton in the library would add: its folder, and a line to each of four tables.

@@ -14,13 +14,14 @@ from thali._inference.numerics.exponential import fast_exp
 from thali._inference.numerics.logarithm import fast_log
 from thali._inference.optimise import Slope, Target, newton
 from thali._inference.seeds import streams
+from thali._model.covariates import parameter
 from thali._model.engine import Forecast, refuse_of_chains
 from thali._model.sampling import Sampling
 from thali._posterior.dependence import ADJUSTED, Dependence
 from thali.errors import ArgumentError, DataError, Setting
 
 from .answers.stored_layout import APPROXIMATE, TEMPERED_LATER
-from .draws.covariates import FARTHEST, parameter
+from .draws.covariates import FARTHEST
 from .likelihoods.elimination import as_pairs
 from .priors.given import Given
 from .samplers.record import ChainDraws

@@ -58,7 +58,7 @@ ELIMINATION = ModelSpec(
     papers=("tversky1972", "gorur2006", "miller2008"),
     methods=("mcmc", "laplace", "maximum-likelihood"),
     features="aspects",
-    pictures=("features", "n_features", "trace", "choice_probabilities", "ranks"),
+    pictures=("features", "n_features", "trace", "predictions", "ranks"),
     options=(
         METHOD.but(
             help=". laplace requires pairs and unique aspects; maximum-likelihood requires known aspects, and unique"
@@ -112,7 +112,7 @@ ADDITIVE = ModelSpec(
     papers=("shepard1979", "navarro2007"),
     methods=("mcmc", "map"),
     features="features",
-    pictures=("features", "membership", "n_features", "trace", "similarity"),
+    pictures=("features", "membership", "n_features", "trace", "predictions"),
     options=(
         METHOD.but(help=". map finds the best set of features in several annealing runs, in seconds"),
         Option(

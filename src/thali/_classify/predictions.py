@@ -8,7 +8,6 @@ import numpy as np
 from thali._arguments import whole
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
-from thali._late import carried_out_by
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
@@ -311,28 +310,6 @@ class Predictions(ScikitLearn):
         )
         table.attrs["interval"] = ci
         return table
-
-    def plot_calibration(self, X: Any, y: Any, bins: int = 10, *, axes: Any = None) -> Any:
-        """Draw the frequency of each class against its predicted probability, in intervals of that probability.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix (n, d)
-            Best rows that the model was not fitted to.
-        y : sequence (n,)
-        bins : int, 2 or more
-        axes : sequence of matplotlib axes, optional
-
-        Returns
-        -------
-        list of matplotlib axes
-
-        Raises
-        ------
-        ThaliError
-            As `calibration`.
-        """
-        return carried_out_by("plot_calibration")(self, X, y, bins, axes=axes)
 
     def __sklearn_is_fitted__(self) -> bool:
         return self._is_fitted()

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from thali._aspects.answers.check import CHECKED
 from thali._data.choices import Choices
 from thali._data.choices.parts import of_choices
 from thali._data.experiments import ChoiceExperiment
@@ -14,6 +13,7 @@ from thali._data.questions import Questions
 from thali._data.scores import TIED, scores
 from thali._digits import percent
 from thali._labels import plural
+from thali._model.predictive_check import CHECKED
 from thali._model.registry import spec_of
 from thali.errors import DataError
 

@@ -70,7 +70,7 @@ def comparison(table: "pandas.DataFrame", settings: None) -> Finding:
         title=str(phrase(ENGLISH, "comparison.title", units=scorer.called, count=of_all)),
         table=table.rename_axis("model"),
         shown=table[[each for each in scorer.shown if each in table]].rename_axis("model"),
-        picture=Picture("comparison", caption, (table,)) if is_drawn else None,
+        picture=Picture("comparison", caption, table) if is_drawn else None,
         notes=(scorer.legend.format(unit=attrs["unit"]), *found[1:]),
         brief=Brief(
             "Models", table=_of_models(table, scorer.after).filter([scorer.main, "difference", "difference_se"])

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._aspects.draws.counts import log_outcome_coefficients
 from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.parts import LeftPair
 from thali._data.similarities import Similarities
+from thali._inference.numerics.counts import log_outcome_coefficients
 from thali._inference.warn import warn
 from thali._labels import shorten
 from thali._model.registry import spec_of

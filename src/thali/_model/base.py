@@ -279,6 +279,29 @@ class Model:
         given = settings_from({"ci": ci, **settings}, spec_of(self), self._method)
         return self._findings_with(self._settings_for(self._data_of_fit(), given))
 
+    def plot(self, name: str, ax: Any = None) -> Any:
+        """Draw a picture of the fit: that of the finding which has it.
+
+        Parameters
+        ----------
+        name : str
+            A function of `thali.plots`, such as "ranks".
+        ax : matplotlib axes, or a sequence of them, optional
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        matplotlib axes, or a list of them
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the fit has no such picture; those that it has are named.
+        """
+        return self.findings().plot(name, ax)
+
     def _findings_with(self, settings: "AnswerSettings") -> "Findings":
         """The findings with these settings: the same ones as the last time, where neither fit nor settings changed."""
         from importlib import import_module

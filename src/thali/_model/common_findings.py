@@ -68,11 +68,12 @@ def summary(model: Any, settings: AnswerSettings) -> Finding:
         table = model.summary().rename_axis("coefficient")
         return Finding(SENTENCES["estimates"], title=SENTENCES["estimates.title"], table=table)
     spec = spec_of(model)
+    is_drawn = spec is not None and _TRACE in spec.pictures
     return Finding(
         notes=(phrase(SENTENCES, "summary", interval=interval_name(settings.ci)),),
         title=SENTENCES["summary.title"],
         table=model.summary(settings.ci).rename_axis("quantity"),
-        picture=Picture(_TRACE, SENTENCES["trace"], (model,)) if spec is not None and _TRACE in spec.pictures else None,
+        picture=Picture(_TRACE, SENTENCES["trace"], model.quantities()) if is_drawn else None,
     )
 
 

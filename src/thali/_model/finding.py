@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, overload
 from thali._described import Described, Description
 from thali._inference.warn import warn_of_loss
 from thali._labels import suggest
+from thali._late import carried_out_by
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
 from .columns import described
@@ -34,7 +35,7 @@ class Picture:
 
     name: str  # of the function
     caption: str
-    draws: tuple[Any, ...] = ()  # tables, or the model for pictures of its draws
+    table: Any = None  # what it draws
     settings: Mapping[str, Any] = field(default_factory=dict)
     file: str = ""  # its file, where that is not called as the function
 
@@ -43,9 +44,9 @@ class Picture:
         """What its file is called."""
         return self.file or self.name
 
-    def draw(self, plots: Any) -> Any:
-        """Axes, made by the module `thali.plots`."""
-        return getattr(plots, self.name)(*self.draws, **self.settings)
+    def draw(self, ax: Any = None) -> Any:
+        """Axes, made by the function of that name."""
+        return carried_out_by("Picture.draw")(self.name)(self.table, ax, **self.settings)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,6 +123,27 @@ class Finding(Described):
     def sentences(self, words: Words = PYTHON) -> list[str]:
         """The sentence and the notes in those words."""
         return [rendered(each, words) for each in (self.sentence, *self.notes) if each != ""]
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw its picture.
+
+        Parameters
+        ----------
+        ax : matplotlib axes, or a sequence of them, optional
+            Where to draw; a new figure if None.
+
+        Returns
+        -------
+        matplotlib axes, or a list of them
+
+        Raises
+        ------
+        ArgumentError
+            If the finding has no picture.
+        """
+        if self.picture is None:
+            raise ArgumentError(f"The result {self.key!r} has no picture here.")
+        return self.picture.draw(ax)
 
     def to_dict(self) -> dict[str, Any]:
         """The finding as what JSON holds: texts, numbers, lists, None.
@@ -258,6 +280,25 @@ class Findings(Sequence[Finding], Described):
         if key not in self._made:
             self._made[key] = self._of(self._makers[key])
         return self._made[key]
+
+    def plot(self, name: str, ax: Any = None) -> Any:
+        """Draw the picture of that name; see `Finding.plot`.
+
+        Raises
+        ------
+        ArgumentError
+            If no finding has such a picture; the pictures that there are are named.
+        """
+        names = []
+        for key in sorted(self._makers, key=lambda key: key != name):  # most pictures have the name of their finding
+            found = self.find(key)
+            if found is None or found.picture is None:
+                continue
+            if found.picture.name == name:
+                return found.plot(ax)
+            names.append(found.picture.name)
+        known = ", ".join(names) or "none"
+        raise ArgumentError(f"There is no picture {name!r} here; the pictures are {known}.{suggest(name, names)}")
 
     def keys(self) -> list[str]:
         """The keys of the findings that there are."""

@@ -99,7 +99,7 @@ def _sizes(asked: bool, instead: Text, model: Any, found: Segments) -> Finding:
         title=SENTENCES["sizes.title"],
         table=found.sizes,
         shown=found.sizes[["share", "share_low", "share_high", "respondents", "name"]],
-        picture=Picture("segments", SENTENCES["sizes.title"], (found,)) if is_clear or asked else None,
+        picture=Picture("segments", SENTENCES["sizes.title"], found) if is_clear or asked else None,
         brief=Brief("Segments"),
     )
 

@@ -13,6 +13,8 @@ from thali._described import Description
 from thali._inference.files import atomic_write
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
+from thali._posterior.interval import INTERVAL
+from thali._posterior.surely import surely
 from thali._printed import Printed
 from thali.errors import DataError, Message
 
@@ -31,16 +33,17 @@ class Leaderboard(Printed):
     Attributes
     ----------
     table : pandas.DataFrame
-        One row an option, the best first: `rank` (1 is the best, by the mean of the log worth) with the interval
-        `rank_low` to `rank_high`; `p_1`, the probability that it is the first; `tier`, the numbers of the tiers in
-        which the option is: two options are in one tier together if and only if neither is above the other with a
-        probability of .95 or more; `rating` with its
-        interval, 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
+        One row an option, the best first: `rank` (1 is the best, by the most probable log worth given the standard
+        deviations, averaged over these, which no seed changes) with the interval `rank_low` to `rank_high`; `p_1`, the
+        probability that it is the first; `tier`, the numbers of the tiers in which the option is: two options are in
+        one tier together if and only if neither is above the other with a probability of .95 or more; `rating` with
+        its interval, from mean log worths (neighbours in whose means the noise of draws reverses the order share a
+        rating), 1000 + 400 log10(worth / geometric mean of the worths), so that 400 points more are odds of 10 to 1,
         or, with an anchor (`anchor_model`), its rating + 400 log10(worth / worth of the anchor);
         `worth` with its interval (they sum to 1); `comparisons`, `wins`, `losses`, `ties`. Of choices from sets, also
         those of which rankings consist, `comparisons` are the sets in which the option was offered, `wins` those in
         which it was chosen and `losses` the others; of best and worst it is best in `wins` and worst in `losses`, and
-        neither in `ties`. Intervals hold 89 %. With
+        neither in `ties`. Intervals contain `ci` of the draws. With
         covariates all of these are those of options that have the same covariates, and `rank_without` and
         `rating_without` are what the rank and the rating would be without control for covariates.
     order : pandas.DataFrame, options by options
@@ -67,6 +70,15 @@ class Leaderboard(Printed):
     people : Dependence or None
         What was made of the answers of the same people: `.model`, `.by`, `.number` of people, `.effect` (the design
         effect), `.warning`; None where nobody knows who answered.
+    ci : float
+        The probability of intervals.
+    of_check : pandas.DataFrame or None
+        What was observed of each pair, or of each member of a set, beside what the model predicts, as
+        `EliminationByAspects.check` returns it; None of a part, of fractional counts, and of very many comparisons.
+    check_facts : mapping
+        The p-value of the check and what else its sentence needs, or why there is none.
+    of_reliability : pandas.DataFrame or None
+        What `reliability` returns; None of a part, of two options, and by maximum likelihood.
     """
 
     order: "pandas.DataFrame"
@@ -81,6 +93,19 @@ class Leaderboard(Printed):
     made: "Made | None" = None
     people: Dependence | None = None
     of_chains: ConvergenceCheck | None = None
+    ci: float = INTERVAL
+    of_check: "pandas.DataFrame | None" = None
+    check_facts: Mapping[str, Any] = field(default_factory=dict)
+    of_reliability: "pandas.DataFrame | None" = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.of_check is not None:
+            self.of_check.attrs = dict(self.check_facts)
+        for table in (self.table, self.effects, self.of_judges, self.in_time, self.of_reliability):
+            if table is not None:
+                table.attrs["interval"] = self.ci
+        self.table.attrs["tiers"] = [members for members in self.groups if len(members) > 1]
 
     @property
     def said_of_people(self) -> Message | None:
@@ -132,7 +157,7 @@ class Leaderboard(Printed):
         Returns
         -------
         pandas.DataFrame
-            One row a judge, the sharpest first: `discrimination` (the median) with its 89 % interval from `low` to
+            One row a judge, the sharpest first: `discrimination` (the median) with its interval from `low` to
             `high`; `log_discrimination`, the mean of its logarithm; `p_sharper`, the probability that it is above the
             median of all judges; `comparisons`; `log_score`, the mean log probability of the judge's answers as those
             of all others predict them for a judge of discrimination 1, beside that which such a judge has on the same
@@ -155,7 +180,9 @@ class Leaderboard(Printed):
         """
         if self.of_judges is None:
             raise DataError("This leaderboard has no judge effects; set leaderboard(judges=True).")
-        return self.of_judges.copy()
+        table = self.of_judges.copy()
+        table.attrs["answers"] = self.data.word_for_answers
+        return table
 
     def worths_in_time(self) -> "pandas.DataFrame":
         r"""The ratings of options in each period in which there are comparisons.
@@ -166,7 +193,7 @@ class Leaderboard(Printed):
         -------
         pandas.DataFrame
             One row a period and option that was there already: `option`, `period` (the first day of a week, the month,
-            the year, the day, or the number), `rating` with its 89 % interval from `low` to `high`, `rank` with
+            the year, the day, or the number), `rating` with its interval from `low` to `high`, `rank` with
             `rank_low` and `rank_high`; `p_better`, the probability that the rating is higher than in the period in
             which the option entered; `probability` of a judge of discrimination 1 to choose it over the first of
             ``data.labels``, ties aside. Ratings of all periods have a mean of 1000 over the options that are there in
@@ -190,7 +217,10 @@ class Leaderboard(Printed):
         """
         if self.in_time is None:
             raise DataError("This leaderboard has no periods; set leaderboard(period='week', date=...).")
-        return self.in_time.copy()
+        table = self.in_time.copy()
+        last = table[table["period"] == table["period"].iloc[-1]].set_index("option")
+        table.attrs["better"], table.attrs["worse"] = (last.index[each].tolist() for each in surely(last["p_better"]))
+        return table
 
     def more_votes(self) -> "pandas.DataFrame":
         r"""Are there enough votes? How probable it is that more of them tell the first three options apart.
@@ -228,6 +258,42 @@ class Leaderboard(Printed):
                 " a subset."
             )
         return self.of_more_votes.copy()
+
+    def reliability(self) -> "pandas.DataFrame":
+        r"""How well the ratings agree with the worths themselves, from 0 to 1, as comparative judgement reports it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            A row a measure, `reliability` with its interval from `low` to `high`: `r_squared`, the posterior mean of
+            the squared correlation of mean log worths m with a draw of log worths; `separation`, Var(m) / (Var(m) + v)
+            with the mean v of posterior variances, without an interval; `split_half_judges`, or
+            `split_half_comparisons` where judges are not known, the correlation of estimates from random halves
+            (Spearman and Brown; the median of 20 splits), without an interval; absent above 500 options.
+
+        Raises
+        ------
+        DataError
+            Of the leaderboard of a part, of two options, and by maximum likelihood.
+
+        References
+        ----------
+        Pollitt (2012), The method of adaptive comparative judgement; Bramley (2015), Investigating the reliability of
+        adaptive comparative judgment.
+
+        Examples
+        --------
+        >>> import thali as th
+        >>> board = th.leaderboard(th.datasets.celebrities(), progressbar=False)
+        >>> bool(board.reliability().loc["r_squared", "reliability"] > 0.9)
+        True
+        """
+        if self.of_reliability is None:
+            raise DataError(
+                "Reliability requires the leaderboard of all comparisons, three or more options and a prior; set"
+                " leaderboard(method='laplace')."
+            )
+        return self.of_reliability.copy()
 
     def update(self, more: Any, progressbar: bool = True, **columns: Any) -> "Leaderboard":
         """The leaderboard of these comparisons and further ones, which equals that of all of them together.
@@ -282,7 +348,7 @@ class Leaderboard(Printed):
         -------
         pandas.DataFrame
             One row a covariate: `effect` (the mean of its coefficient, by maximum likelihood the estimate; a log odds
-            ratio), with its 89 % interval from `low` to `high`.
+            ratio), with its interval from `low` to `high`.
 
         Raises
         ------

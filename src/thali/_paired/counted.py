@@ -1,6 +1,6 @@
 """Paired comparisons in the form that the tools read."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -225,7 +225,7 @@ class CountedComparisons(NamedTuple):
     """What a leaderboard is made of."""
 
     data: Any  # whatever `judgements_of` takes
-    parts: dict[str, Judgements]
+    parts: dict[str, dict[str, Judgements]]  # by column and value
     ids: np.ndarray | None  # hashes of the identifiers of all rows; None: no column of them was named
     repeated: int  # answers that were left out, because one with their identifier was there
     read_as: str = ""  # how a table was read
@@ -253,7 +253,9 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
                 f"leaderboard has no argument {next(iter(columns), 'id')!r} for {type(source).__name__}; column names"
                 " apply to files and data frames only."
             )
-        return CountedComparisons(source, parts_by(by, lambda column: judgements_of(source).by_group(column)), None, 0)
+        return CountedComparisons(
+            source, {column: dict(judgements_of(source).by_group(column)) for column in by}, None, 0
+        )
     if covariates:
         columns["covariates"] = list(covariates)
     if isinstance(source, str | Path):
@@ -282,11 +284,15 @@ def counted_rows(
         if identifier[0] not in by:
             rows = rows.without(identifier[0])
     data, read_as = rows.build()
-    return CountedComparisons(data, parts_by(by, rows.by), ids, repeated, read_as, (rows.table.file,))
+    return CountedComparisons(
+        data, {column: rows.by(column) for column in by}, ids, repeated, read_as, (rows.table.file,)
+    )
 
 
-def parts_by(by: Sequence[str], divided: Callable[[str], Mapping[str, Any]]) -> dict[str, Any]:
-    """The parts that columns divide comparisons into, by the value, or by column and value of several columns."""
-    found = {column: divided(column) for column in by}
-    names = {column: f"{column} " if len(found) > 1 else "" for column in found}
-    return {f"{names[column]}{value}": part for column, parts in found.items() for value, part in parts.items()}
+def named_parts(parts: Mapping[str, Mapping[str, Any]]) -> dict[str, tuple[str, Any]]:
+    """Return the column and the part of each name: the value, or column and value of several columns."""
+    found = {}
+    for column, own in parts.items():
+        begin = f"{column} " if len(parts) > 1 else ""
+        found |= {f"{begin}{value}": (column, part) for value, part in own.items()}
+    return found

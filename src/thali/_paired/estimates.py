@@ -8,6 +8,7 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._data.connectivity import check_finite
+from thali._inference.numerics.ranks import descending, means_along
 from thali._inference.progress import Progress
 from thali._inference.seeds import streams
 from thali._labels import shorten
@@ -37,6 +38,7 @@ class WorthEstimates(NamedTuple):
     """What is known of the worths."""
 
     log_worths: np.ndarray  # (draws, options), the mean of each row 0
+    modes: np.ndarray  # (options,) log worths by which options are ranked: unlike means of draws they have no noise
     nu: np.ndarray  # (draws,); empty if there are no ties
     beta: np.ndarray  # (draws, covariates)
     estimate: tuple[np.ndarray, np.ndarray] | None  # log worths and beta; None: means of draws
@@ -44,11 +46,15 @@ class WorthEstimates(NamedTuple):
     seen: JudgedWorths | None = None  # by judges, or in time
     of_chains: ConvergenceCheck | None = None  # whether they agree; None: there are none
     with_variance: np.ndarray | None = None  # log worths as wide where few respondents leave no variance; None: these
+    marginal: "Marginal | None" = None  # of the density, perhaps raised to a power; None of parts that are pooled
+    density: "Density | None" = None  # of the votes as they are; None of parts that are pooled
+    points: np.ndarray | None = None  # (size, draws); None of parts that are pooled
 
     @property
     def middle(self) -> np.ndarray:
-        """The log worths by which options are ranked."""
-        return self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
+        """The log worths that are reported: means that never rise from one rank to the next."""
+        means = self.log_worths.mean(axis=0) if self.estimate is None else self.estimate[0]
+        return means_along(descending(self.modes), means)
 
     @property
     def effects(self) -> np.ndarray:
@@ -190,7 +196,10 @@ def _estimates(
         assert spreads is not None
         seen = judged_worths(data, pose, asked, scale, method, marginal, points, spreads)
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    return WorthEstimates(_centred(density, points), nu, beta, None, None, seen)
+    modes = _centred(density, marginal.middle[:, None])[0]
+    return WorthEstimates(
+        _centred(density, points), modes, nu, beta, None, None, seen, None, None, marginal, density, points
+    )
 
 
 def _centred(density: "Density", points: np.ndarray) -> np.ndarray:

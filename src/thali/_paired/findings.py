@@ -1,6 +1,7 @@
 """What a leaderboard finds out."""
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,20 +10,31 @@ from thali._data.choices import Choices
 from thali._digits import percent, probability
 from thali._labels import listed as in_words
 from thali._labels import plural, short_number
-from thali._model.finding import FULL, ON_SCREEN, Brief, Finding, Findings, Picture, finding
+from thali._model.common_findings import check_of, describes
+from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
+from thali._model.predictive_check import check_sentence
+from thali._posterior.interval import interval_name
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
 from . import made
 from .board import Leaderboard
-from .counted import listed
+from .counted import named_parts
 from .more_votes import CHANCES, FIRST, needed
+from .reliability import BY_COMPARISONS, BY_JUDGES
 from .worths import FEW
 
-MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
+_MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
 _MAX_NAMED = 12  # covariates, or parts, of a sentence
 _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says most
 _MAX_ORDERS = 20  # options whose orders are shown
+_CHECK = "Observed proportions against model predictions."
+_MISFIT = "Some results depend on more than the two ratings, so one rating per option does not describe them."
+_MEASURES = {
+    "separation": "separation reliability (from posterior variances)",
+    BY_JUDGES: "split halves by judges (Spearman-Brown)",
+    BY_COMPARISONS: "split halves by comparisons (Spearman-Brown)",
+}
 _READ = ("rank", "rank_low", "rank_high", "tier", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
 
@@ -38,8 +50,19 @@ def findings_of(board: Leaderboard) -> Findings:
     return Findings(
         board,
         (
-            *(leaderboard, groups, votes, judges, worths_in_time, covariates, boards, order, votes_by_pair),
-            *(made.data, made.methods, made.convergence, made.independence),
+            *(
+                leaderboard,
+                groups,
+                votes,
+                reliability,
+                judges,
+                worths_in_time,
+                covariates,
+                boards,
+                order,
+                votes_by_pair,
+            ),
+            *(check, made.data, made.methods, made.convergence, made.independence),
         ),
     )
 
@@ -66,8 +89,8 @@ def leaderboard(board: Leaderboard, settings: None) -> Finding:
         picture=Picture(
             "leaderboard",
             "Ratings and ranks with their intervals, and tiers of options that cannot be distinguished."
-            + _left_out(board.table.index.tolist(), MAX_OPTIONS),
-            (board,),
+            + _left_out(board.table.index.tolist(), _MAX_OPTIONS),
+            board.table,
         ),
         notes=(f"{board.title}.", board.note, *(() if said is None else (said,))),
         brief=Brief("Ranks", table=board.table[list(_READ)]),
@@ -136,6 +159,7 @@ def votes(board: Leaderboard, settings: None) -> Finding | None:
         title=f"Probability that the top {these} are separated after more votes",
         table=table,
         shown=table.loc[sorted(shown)],
+        picture=Picture("more_votes", "Probability that the leaders are separated after more votes.", table),
         notes=(note,),
         good=False,
         headline=f"The top {these} are not separated yet.",
@@ -151,6 +175,30 @@ def _more(votes: str, even: int | None, sure: int | None, most: int) -> str:
     if sure is None:
         return f"With {even:,} more {votes}, they would be separated with probability {low}; with {most:,}, < {high}"
     return f"With {even:,} more {votes}, they would be separated with probability {low}; with {sure:,}, {high}"
+
+
+@finding("reliability", "Reliability")
+def reliability(board: Leaderboard, settings: None) -> Finding | None:
+    """How well ratings agree with the worths themselves."""
+    if board.of_reliability is None:
+        return None
+    table = board.reliability()
+    value, low, high = (probability(each) for each in table.loc["r_squared"].tolist())
+    sentence = f"Reliability, the squared correlation of ratings with true worths: {value} ({interval_name(board.ci)}"
+    sentence += f" {low} to {high})."
+    others = [f"{name} {table.loc[key, 'reliability']:.2f}" for key, name in _MEASURES.items() if key in table.index]
+    return Finding(sentence, title="Reliability", table=table, notes=(f"For comparison: {', '.join(others)}.",))
+
+
+@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
+def check(board: Leaderboard, settings: None) -> Finding | None:
+    """Which observed proportions the model misses."""
+    if board.of_check is None:
+        return Finding(board.check_facts["missing"]) if "missing" in board.check_facts else None
+    table, good = board.of_check, describes(board.of_check)
+    drawn = None if good is None else Picture("check", _CHECK, table)
+    found = check_of(table, check_sentence(table), good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
+    return replace(found, notes=(_MISFIT,)) if good is False else replace(found, brief=None)
 
 
 @finding("judges", "Judge discrimination", ON_SCREEN)
@@ -171,7 +219,7 @@ def judges(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Judges",
         table=table,
-        picture=Picture("judges", "Discrimination of each judge, with its interval (1: the typical judge).", (board,)),
+        picture=Picture("judges", "Discrimination of each judge, with its interval (1: the typical judge).", table),
         brief=Brief("Judges"),
     )
 
@@ -184,29 +232,17 @@ def _all_right(named: int, asked: str) -> str:
     return f" {statements} correct with probability ≥ {CERTAIN:g} ({asked} compared)."
 
 
-def _last(board: Leaderboard) -> Any:
-    """The worths in the last period, a row an option."""
-    table = board.worths_in_time()
-    return table[table["period"] == table["period"].iloc[-1]].set_index("option")
-
-
-def changed(board: Leaderboard) -> tuple[list[str], list[str]]:
-    """The options of a leaderboard with periods that are surely better than when they entered, and surely worse."""
-    last = _last(board)
-    better, worse = (last.index[each].tolist() for each in surely(last["p_better"]))
-    return better, worse
-
-
 @finding("worths_in_time", "Ratings over time", ON_SCREEN)
 def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     """The ratings in each period, and who rose or fell surely since its first."""
     if board.in_time is None:
         return None
     table = board.worths_in_time()
-    rose, fell = changed(board)
+    last = table[table["period"] == table["period"].iloc[-1]]
+    rose, fell = table.attrs["better"], table.attrs["worse"]
     sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."
-    sentence += _all_right(len(rose) + len(fell), plural(int(_last(board)["p_better"].count()), "option"))
+    sentence += _all_right(len(rose) + len(fell), plural(int(last["p_better"].count()), "option"))
     caption = (
         "Ratings in each period with their intervals; coloured: options that have clearly become better or worse, and "
     )
@@ -215,7 +251,7 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
         sentence,
         title="Ratings over time",
         table=table.set_index(["option", "period"]),
-        picture=Picture("worths_in_time", caption, (board,)),
+        picture=Picture("worths_in_time", caption, table),
         brief=Brief("Changes"),
     )
 
@@ -276,11 +312,9 @@ def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
     """A sentence about comparisons whose cell of a column that divides them is empty."""
     if board.made is None:
         return ()
-    columns = listed(board.made.columns["by"])
-    left = dict.fromkeys(columns, board.data.n_answers)
-    for name, part in board.boards.items():
-        own = [column for column in columns if len(columns) == 1 or name.startswith(f"{column} ")]
-        left[max(own, key=len)] -= part.data.n_answers
+    left = dict.fromkeys(board.made.counted.parts, board.data.n_answers)
+    for name, (column, _) in named_parts(board.made.counted.parts).items():
+        left[column] -= board.boards[name].data.n_answers
     words = board.data.word_for_answers
     return tuple(
         f"{short_number(number):,} of {board.data.n_answers:,} {words} have no {column!r}: they belong to no "

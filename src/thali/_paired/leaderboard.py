@@ -1,8 +1,11 @@
 """Leaderboards: options ranked by paired comparisons, with what is not known about their order."""
 
-from collections.abc import Iterator, Mapping
+import itertools
+import math
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import cache
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
@@ -15,21 +18,38 @@ from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, warn, without_warnings
 from thali._labels import plural, shorten
 from thali._people.populations import ADJUSTED, check_people
+from thali._posterior.dependence import POWER
+from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
 
 from .board import Leaderboard
-from .counted import DAVIDSON, CountedComparisons, Judgements, count, counting_ties, judgements_of, listed, with_more
+from .check import check_votes
+from .counted import (
+    DAVIDSON,
+    CountedComparisons,
+    Judgements,
+    count,
+    counting_ties,
+    judgements_of,
+    listed,
+    named_parts,
+    with_more,
+)
 from .estimates import WorthEstimates, drawn_of
 from .more_votes import FIRST, more_votes
 from .pooled import check_pool, pooled
 from .ranked import board_of
+from .reliability import reliability_table
 from .scale import WorthScale
 from .worths import WorthsRequest
 
 if TYPE_CHECKING:
     import pandas
 
+    from thali._worths.laplace import Marginal
+
 _NO_CHANCE = 8  # comparisons in which no covariate but the outcome tells every choice
+EstimatesWithout = tuple[WorthEstimates, WorthEstimates | None]  # and the same without control for covariates
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = (DAVIDSON, "half", "drop")
 
@@ -55,6 +75,7 @@ def leaderboard(
     anchor_model: "str | Mapping[str, float] | None" = None,
     spread: float | None = None,
     lapse: float = 0.0,
+    ci: float = INTERVAL,
     **columns: Any,
 ) -> Leaderboard:
     r"""Rank options by comparisons of two, rankings, or choices from sets, with intervals of their ranks and the
@@ -139,6 +160,8 @@ def leaderboard(
         advance (seeds, leagues, a chain), neighbours are close and the learned spread is too small: give a number.
     lapse : float
         The share of choices that are made at random.
+    ci : float in (0, 1)
+        Probability of the intervals.
     **columns
         Names of columns that are not recognised, as `PairedComparisons.from_trials`, `from_results` and `from_frame`
         take them: first, second, chosen, rejected, count, losses, respondent, date, home, away, result, coding; of
@@ -180,7 +203,7 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    asked = WorthsRequest(judges, judge_sd, period, drift, since, until, judge_bias)
+    asked = WorthsRequest(judges, judge_sd, period, drift, since, until, judge_bias, ci)
     check_settings(asked, by, method, people, anchor_model, pool, spread)
     columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
@@ -215,7 +238,8 @@ class Made(NamedTuple):
 
     def board(self, progressbar: bool) -> Leaderboard:
         """The leaderboard."""
-        board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=self.counted.parts)
+        parts = {name: part for name, (_, part) in named_parts(self.counted.parts).items()}
+        board = leaderboard_of(self.counted.data, **self.settings, progressbar=progressbar, parts=parts)
         if self.counted.repeated:
             were = "was" if self.counted.repeated == 1 else "were"
             left_out = (
@@ -228,11 +252,13 @@ class Made(NamedTuple):
         """The same of what was counted and of more, whose columns may have other names."""
         self._check_named(columns)
         new = count(more, progressbar, self.columns | columns, self.counted.ids)
-        parts, ties = dict(self.counted.parts), self.settings["ties"]
+        ties, parts = self.settings["ties"], {column: dict(own) for column, own in self.counted.parts.items()}
         data = with_more(judgements_of(self.counted.data), judgements_of(new.data), ties)
         with without_warnings():  # which all comparisons together gave
-            for name, part in new.parts.items():
-                parts[name] = with_more(parts[name], part, ties) if name in parts else part
+            for own, others in zip(parts.values(), new.parts.values(), strict=True):  # columns may have other names
+                own |= {
+                    value: with_more(own[value], part, ties) if value in own else part for value, part in others.items()
+                }
         repeated, files = self.counted.repeated + new.repeated, (*self.counted.files, *new.files)
         return self._replace(counted=CountedComparisons(data, parts, new.ids, repeated, new.read_as, files))
 
@@ -285,30 +311,34 @@ def leaderboard_of(
         if message := disconnected(data.components(), data.never_judged):
             warn(DataWarning(message))
 
-    def drawn_by(data: Judgements, scale: WorthScale, progressbar: bool) -> tuple[WorthEstimates, np.ndarray | None]:
+    def drawn_by(data: Judgements, scale: WorthScale, progressbar: bool) -> EstimatesWithout:
         settings = wanted, scale, method, spread, lapse, random_seed, progressbar, people
         drawn = drawn_of(data, *settings)
         if data.covariates is None:
             return drawn, None
-        return drawn, drawn_of(data.with_covariates(()), *settings).middle
+        return drawn, drawn_of(data.with_covariates(()), *settings)
 
     drawn, without = drawn_by(data, scale, progressbar)
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
-    board, boards = board_of(data, drawn, without, scale), {}
+    board, boards = board_of(data, drawn, without, scale, wanted.ci), {}
     board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
+    board = replace(board, **_checked(data, drawn, random_seed, wanted.ci))
+    board = replace(board, of_reliability=reliability_table(data, drawn, wanted, lapse, random_seed))
     ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
-    shared: dict[str, tuple[WorthEstimates, np.ndarray | None]] = {}
+    shared: dict[str, EstimatesWithout] = {}
     if pool and len(ready) > 1:
-        shared, sentence = _shared(ready, data, 1.0 / effect, method, spread, lapse, random_seed, progressbar)
+        shared, sentence = _shared(
+            ready, data, 1.0 / effect, method, spread, lapse, random_seed, progressbar, wanted.ci
+        )
         board = replace(board, note=f"{board.note} {sentence}")
     for name, part in ready.items():
         own = scale.of_part(part.labels, board.table)
         with _named(name):
             shows = progressbar and method == "mcmc"  # others take no time
-            boards[name] = board_of(part, *(shared.get(name) or drawn_by(part, own, shows)), own)
+            boards[name] = board_of(part, *(shared.get(name) or drawn_by(part, own, shows)), own, wanted.ci)
     return replace(board, boards=boards)
 
 
@@ -316,16 +346,48 @@ def _forecast(
     board: Leaderboard, drawn: WorthEstimates, wanted: WorthsRequest, lapse: float, effect: float
 ) -> "pandas.DataFrame":
     """What more votes would teach about the first options."""
+    assert drawn.marginal is not None
     first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
-    votes = None if wanted.period else float(board.data.n_answers)
     draws = drawn.log_worths if drawn.with_variance is None else drawn.with_variance
-    return more_votes(draws[:, first], votes, board.tie, lapse, effect)
+    so_far = None
+    if wanted.period is None:
+        is_raised = drawn.people is not None and drawn.people.by == POWER
+        so_far = information_so_far(drawn.marginal, first, board.data.n_answers, 1.0 if is_raised else effect)
+    return more_votes(draws[:, first], so_far, board.tie, lapse, effect)
 
 
-def _shared(
-    parts: Mapping[str, Any], whole: Judgements, *how: Any
-) -> tuple[dict[str, tuple[WorthEstimates, np.ndarray | None]], str]:
-    """What pooled boards of parts are made of: draws, and log worths without control for covariates."""
+def _checked(data: Judgements, drawn: WorthEstimates, random_seed: Any, ci: float) -> dict[str, Any]:
+    """Return the fields of a board that say whether the model describes the votes."""
+    try:
+        table = check_votes(data, drawn, random_seed, ci)
+    except DataError as error:
+        return {"check_facts": {"missing": str(error)}}
+    return {"of_check": table, "check_facts": dict(table.attrs)}
+
+
+def information_so_far(
+    marginal: "Marginal", options: list[int], votes: float, effect: float
+) -> Callable[[float], np.ndarray]:
+    """Return the information of so many more votes, in the proportions so far, of the differences of neighbours."""
+    contrasts = np.zeros((marginal.density.size, len(options) - 1))
+    for k, (above, below) in enumerate(itertools.pairwise(options)):
+        contrasts[[above, below], k] = 1.0, -1.0
+    at = marginal.precision(contrasts)
+    now = at(1.0 / effect)
+
+    @cache
+    def each(power: int) -> np.ndarray:  # a factor of all options takes long
+        return (at((1.0 + 10.0**power / votes) / effect) - now) / 10.0**power
+
+    def gained(n: float) -> np.ndarray:
+        part, power = math.modf(math.log10(max(n, 1.0)))
+        return n * ((1.0 - part) * each(int(power)) + part * each(int(power) + 1))
+
+    return gained
+
+
+def _shared(parts: Mapping[str, Any], whole: Judgements, *how: Any) -> tuple[dict[str, EstimatesWithout], str]:
+    """What pooled boards of parts are made of."""
     if isinstance(whole, Choices):
         raise DataError(
             Argument("pool"),
@@ -338,7 +400,7 @@ def _shared(
         return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence
     plain = {name: part.with_covariates(()) for name, part in parts.items()}
     alone = pooled(plain, whole.with_covariates(()), *how).parts
-    return {name: (drawn, alone[name].middle) for name, drawn in together.parts.items()}, together.sentence
+    return {name: (drawn, alone[name]) for name, drawn in together.parts.items()}, together.sentence
 
 
 @contextmanager

@@ -25,7 +25,7 @@ from thali._model.references import Cite
 from thali._model.versions import program
 from thali._model.wording import phrase
 from thali._posterior.dependence import SCORES
-from thali._posterior.interval import interval_name
+from thali._posterior.interval import INTERVAL, interval_name
 
 from .board import Leaderboard
 from .counted import Judgements, judgements_of
@@ -92,20 +92,19 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
             *_people(board, chosen["method"]),
             *(() if board.of_chains is None else judged(board.of_chains.facts)),
             phrase(COMMON, "computed", program=program()),
-            phrase(_SENTENCES, "intervals", interval=interval_name()),
+            phrase(_SENTENCES, "intervals", interval=interval_name(chosen["ci"])),
         )
     )
 
 
 def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tuple[Text, ...]:
     """How choices depend on worths and covariates."""
-    from thali._aspects.findings.elimination import best_worst_sentence, ties_sentence
-    from thali._aspects.findings.english import ENGLISH
     from thali._model.best_worst import RANKING
+    from thali._model.choice_findings import SENTENCES, best_worst_sentence, ties_sentence
 
     assert board.made is not None
     source, ml = Cite("bradley1952", "luce1959", inside=True), "ml." * is_estimate
-    sentences: list[Text] = [phrase(ENGLISH, "ml.methods.luce", source=source)]
+    sentences: list[Text] = [phrase(SENTENCES, "ml.methods.luce", source=source)]
     if not is_estimate:
         known = chosen.get("spread")
         spread = _SENTENCES["spread"] if known is None else phrase(_SENTENCES, "known", name="u", value=known)
@@ -119,9 +118,9 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
     elif not isinstance(before, Choices) and before.n_ties:
         sentences.append(_TIES[chosen["ties"]])
     if names := board.data.covariate_names:
-        sentences.append(phrase(ENGLISH, f"{ml}methods.covariates", names=listed(names, _NAMED)))
+        sentences.append(phrase(SENTENCES, f"{ml}methods.covariates", names=listed(names, _NAMED)))
     if lapse := chosen.get("lapse"):  # which the command line does not know
-        sentences.append(phrase(ENGLISH, "ml.methods.lapse", lapse=f"{lapse:g}"))
+        sentences.append(phrase(SENTENCES, "ml.methods.lapse", lapse=f"{lapse:g}"))
     return tuple(sentences)
 
 
@@ -147,10 +146,9 @@ def _varying(data: Judgements, chosen: dict[str, Any]) -> tuple[Text, ...]:
 
 def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
     """How worths were found, and what was made of people."""
-    from thali._aspects.findings.english import ENGLISH
-    from thali._aspects.findings.people import said_of
+    from thali._model.choice_findings import SENTENCES, said_of
 
-    errors: Text = ENGLISH["ml.methods.observed"]
+    errors: Text = SENTENCES["ml.methods.observed"]
     if method == "maximum-likelihood" and board.people is not None and board.people.by == SCORES:
         return (phrase(_SENTENCES, method, errors=phrase(_SENTENCES, "people", source=Cite("bell2002"))),)
     return phrase(_SENTENCES, method, errors=errors), *said_of(board.people)
@@ -159,7 +157,7 @@ def _people(board: Leaderboard, method: str) -> tuple[Text, ...]:
 @finding("independence", "Repeated answers from the same respondents", (SCREEN, PAGE), chapter=STATISTICS)
 def independence(board: Leaderboard, settings: None) -> Finding | None:
     """What was made of the answers of the same people."""
-    from thali._aspects.findings.people import dependence_finding
+    from thali._model.choice_findings import dependence_finding
 
     return None if board.people is None else dependence_finding(board.people)
 
@@ -202,7 +200,7 @@ def _given(board: Leaderboard) -> dict[str, Any]:
         return {}
     given = board.made.settings | board.made.columns
     left_out = {"lapse": not given.get("lapse"), "spread": given.get("spread") is None}
-    left_out |= {"random_seed": not isinstance(given["random_seed"], int)}
+    left_out |= {"ci": given["ci"] == INTERVAL, "random_seed": not isinstance(given["random_seed"], int)}
     return {name: value for name, value in given.items() if not left_out.get(name)}
 
 

@@ -1,6 +1,6 @@
 """How many more votes tell the first options apart: what further votes would teach, simulated from the posterior."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 FIRST = 3  # options that are to be told apart
 CHANCES = (0.5, 0.9)  # of telling them apart, for which numbers of votes are reported
 _STEPS = (1.0, 1.5, 2.0, 3.0, 5.0, 7.0)  # numbers of votes are these times powers of ten
-_FARTHEST = 1e4  # times the votes so far
+_FARTHEST = 1e10  # votes
 _SINGULAR = 1e-12  # share of the largest variance, below which a variance is rounding
 _EQUAL = 1e-7  # difference of log worths that rounding could make
 
@@ -44,25 +44,25 @@ def information(difference: np.ndarray, nu: float, lapse: float) -> np.ndarray:
 
 
 def more_votes(
-    log_worths: np.ndarray, votes: float | None, nu: float, lapse: float, effect: float
+    log_worths: np.ndarray, as_so_far: Callable[[float], np.ndarray] | None, nu: float, lapse: float, effect: float
 ) -> "pandas.DataFrame":
     r"""The probability that options are told apart after so many more votes.
 
-    With the differences d of the log worths of neighbours, mean m and covariance :math:`R R'` in the draws, and J the
-    information of a vote on d, n votes leave a normal posterior of covariance :math:`R S R'` about
+    With the differences d of the log worths of neighbours, mean m and covariance :math:`R R'` in the draws, n votes
+    with the information :math:`G_n` of d leave a normal posterior of covariance :math:`R S R'` about
 
-    .. math:: m + R S \left( n K K' x + \sqrt{n} K z \right), \qquad K K' = R' J R, \qquad S = (I + n K K')^{-1}
+    .. math:: m + R S \left( K K' x + K z \right), \qquad K K' = R' G_n R, \qquad S = (I + K K')^{-1}
 
     if :math:`m + R x` is the truth: each draw in turn, while :math:`m + R z` is another. "as_so_far": all pairs are
-    compared as often, in proportion, as so far, :math:`K = I / \sqrt{N}` after N votes; "among_these": all votes are on
-    pairs of these options, on each pair equally many. The covariance may be singular.
+    compared as often, in proportion, as so far; "among_these": all votes are on pairs of these options, on each pair
+    equally many, :math:`G_n = n J`, J the information of a vote on d. The covariance may be singular.
 
     Parameters
     ----------
     log_worths : (draws, options)
         Of these options, the best first.
-    votes : float or None
-        Made so far; None: "as_so_far" is left out.
+    as_so_far : callable or None
+        Returns the information of n more votes in the proportions so far; None: "as_so_far" is left out.
     nu : float
         Of ties; NaN without.
     lapse : float
@@ -81,28 +81,26 @@ def more_votes(
     mean = differences.mean(axis=0)
     root = _root(np.atleast_2d(np.cov(differences, rowvar=False))[::-1, ::-1])[::-1, ::-1]
     pairs = np.array([[float(i <= k < j) for k in range(size)] for i, j in combinations(range(size + 1), 2)])
-    own = information(pairs @ mean, nu, lapse) / effect
-    steepness = np.sqrt(own.clip(0.0) / len(pairs))[:, None] * pairs @ root
-    ways = {"among_these": _root(steepness.T @ steepness)}
-    if votes is not None:
-        ways = {"as_so_far": np.eye(size) / np.sqrt(votes)} | ways
+    of_pairs = information(pairs @ mean, nu, lapse).clip(0.0) / (effect * len(pairs))
+    of_vote = (pairs.T * of_pairs) @ pairs
+    ways: dict[str, Callable[[float], np.ndarray]] = {"among_these": lambda n: n * of_vote}
+    if as_so_far is not None:
+        ways = {"as_so_far": as_so_far} | ways
     truth = _whitened(root, differences - mean)
     noise = np.roll(truth, len(truth) // 2, axis=0)
     margin = _margin()
 
-    def share(n: float, of_vote: np.ndarray) -> float:
-        """Return the share of truths in which n more votes tell all options apart."""
-        known = np.sqrt(n) * of_vote
+    def share(gained: np.ndarray) -> float:
+        """Return the share of truths in which votes of that information tell all options apart."""
+        known = _root(root.T @ gained @ root)
         spread = np.linalg.inv(np.eye(size) + known @ known.T)  # of eigenvalues from 0 to 1
         after = mean + (truth @ known + noise) @ known.T @ spread @ root.T
         sd = np.sqrt(np.einsum("pi,ij,pj->p", pairs @ root, spread, pairs @ root))
         return float((np.abs(after @ pairs.T) > np.maximum(margin * sd, _EQUAL)).all(axis=1).mean())
 
     found = {}
-    for n in (0.0, *(step * 10.0**power for power in range(1, 16) for step in _STEPS)):
-        if n > _FARTHEST * max(votes or 0.0, 1e5):
-            break
-        found[int(n)] = {name: share(n, of_vote) for name, of_vote in ways.items()}
+    for n in (0.0, *(step * 10.0**power for power in range(1, 10) for step in _STEPS), _FARTHEST):
+        found[int(n)] = {name: share(gain(n)) for name, gain in ways.items()}
         if min(found[int(n)].values()) >= CHANCES[-1]:
             break
     return pd.DataFrame.from_dict(found, orient="index").rename_axis("more_votes")

@@ -5,13 +5,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.draws.counts import log_binomial
 from thali._aspects.maximum_likelihood.aspects import check_identified
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import INFINITE, at_maximum, checked_aspects, estimate, vanishing
 from thali._aspects.maximum_likelihood.goodness import equal_means_test
 from thali._data.pairs.parts import ties_unknown
 from thali._digits import p_in_words
+from thali._inference.numerics.counts import log_binomial
 from thali._inference.warn import warn
 from thali._printed import Printed
 from thali.errors import DataError, InPython, Message

@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import streams
 from thali._labels import shorten
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from .counted import listed
@@ -59,6 +59,7 @@ def pooled(
     lapse: float,
     random_seed: Any,
     progressbar: bool,
+    ci: float,
 ) -> Pooled:
     """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a power."""
     from thali._worths.chains import run
@@ -76,15 +77,16 @@ def pooled(
     else:
         (rng,) = streams(random_seed, 1)
         points, spreads = draw(marginal, rng, DRAWS)
-    worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)
+    worths, modes = density.by_period(points), density.by_period(marginal.middle[:, None])[..., 0]
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
     place, found = {label: k for k, label in enumerate(whole.labels)}, {}
-    for own, (name, part) in zip(worths, parts.items(), strict=True):
-        log_worths = own[[place[label] for label in part.labels]].T
+    for own, highest, (name, part) in zip(worths, modes, parts.items(), strict=True):
+        options = [place[label] for label in part.labels]
+        log_worths = own[options].T
         has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
-        found[name] = WorthEstimates(log_worths, has_ties, beta, None, None, of_chains=chains)
-    low, high = np.quantile(spreads.drift, TAILS)
+        found[name] = WorthEstimates(log_worths, highest[options], has_ties, beta, None, None, of_chains=chains)
+    low, high = np.quantile(spreads.drift, tails_of(ci))
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard deviation of "
         f"{spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."

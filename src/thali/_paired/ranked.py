@@ -9,7 +9,7 @@ from thali._data.choices.choices import places_of_rows
 from thali._digits import probability
 from thali._inference.numerics.ranks import descending
 from thali._labels import listed, plural
-from thali._posterior.interval import TAILS, interval_name
+from thali._posterior.interval import interval_name, tails_of
 from thali._posterior.surely import CERTAIN
 
 from .board import Leaderboard
@@ -44,20 +44,22 @@ def groups(order: np.ndarray) -> list[list[int]]:
     n = len(order)
     alike = np.maximum(order, order.T) < CERTAIN
     np.fill_diagonal(alike, True)
-    covered = np.zeros((n, n), bool)
+    covered = [0] * n  # of each option those with which it shares a group, a bit each
+    bits = [int.from_bytes(row.tobytes(), "little") for row in np.packbits(alike, axis=1, bitorder="little")]
     found = []
     for i in range(n):
-        for j in np.flatnonzero(alike[i, i:] & ~covered[i, i:]) + i:
-            if covered[i, j]:
+        for j in (np.flatnonzero(alike[i, i:]) + i).tolist():
+            if covered[i] >> j & 1:
                 continue
-            members, room = [i, int(j)] if j > i else [i], alike[i] & alike[j]
-            room[members] = False
-            candidates = np.flatnonzero(room)
+            members, room = sorted({i, j}), bits[i] & bits[j]
+            candidates = np.flatnonzero(alike[i] & alike[j])
             for nearest in candidates[np.abs(2 * candidates - i - j).argsort(kind="stable")].tolist():
-                if room[nearest]:  # the nearest to the two that is like all members
+                if room >> nearest & 1 and nearest not in (i, j):  # the nearest to the two that is like all members
                     members.append(nearest)
-                    room &= alike[nearest]
-            covered[np.ix_(members, members)] = True
+                    room &= bits[nearest]
+            together = sum(1 << member for member in members)
+            for member in members:
+                covered[member] |= together
             found.append(sorted(members))
     return sorted(found)
 
@@ -70,78 +72,81 @@ def numbered(found: list[list[int]], n: int) -> list[str]:
     >>> numbered([[0, 1], [1, 2]], 3)
     ['1', '1-2', '2']
     """
-    own: list[list[int]] = [[] for _ in range(n)]
-    for number, members in enumerate(found, start=1):
-        for member in members:
-            own[member].append(number)
+    number = np.repeat(np.arange(1, len(found) + 1), [len(members) for members in found])
+    member = np.concatenate(found)
+    own = np.split(number[np.argsort(member, kind="stable")], np.cumsum(np.bincount(member, minlength=n))[:-1])
     return [", ".join(_runs(numbers)) for numbers in own]
 
 
-def _runs(numbers: list[int]) -> list[str]:
+def _runs(numbers: np.ndarray) -> list[str]:
     """Numbers in words, neighbours together."""
-    begin = [k for k, number in enumerate(numbers) if k == 0 or numbers[k - 1] != number - 1]
-    ends = [*(k - 1 for k in begin[1:]), len(numbers) - 1]
-    return [str(numbers[a]) if a == b else f"{numbers[a]}-{numbers[b]}" for a, b in zip(begin, ends, strict=True)]
+    begin = np.flatnonzero(np.diff(numbers, prepend=-1) > 1)
+    ends = numbers[np.append(begin[1:], len(numbers)) - 1].tolist()
+    return [str(a) if a == b else f"{a}-{b}" for a, b in zip(numbers[begin].tolist(), ends, strict=True)]
 
 
 # The table ------------------------------------------------------------------------------------------------------------
 
 
-def board_of(data: Judgements, drawn: WorthEstimates, without: np.ndarray | None, scale: WorthScale) -> Leaderboard:
-    """The leaderboard that draws of log worths give; `without`: the log worths without control for covariates."""
+def board_of(
+    data: Judgements, drawn: WorthEstimates, without: WorthEstimates | None, scale: WorthScale, ci: float
+) -> Leaderboard:
+    """The leaderboard that draws of log worths give; `without`: the worths without control for covariates."""
     import pandas as pd
 
     log_worths, middle = (scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle))
-    place = descending(middle)
+    place = descending(drawn.modes)
     log_worths, middle, n = log_worths[:, place], middle[place], len(place)
     rank = np.argsort(np.argsort(-log_worths, axis=1, kind="stable"), axis=1) + 1
     order = orders(rank)
     found = groups(order)
     worth = _shares(log_worths)
-    labels = pd.Index(np.array(data.labels, dtype=object)[place], name="option")
-    low, high = np.quantile(rank, TAILS, axis=0, method="inverted_cdf").astype(int)
+    names = np.array(data.labels, dtype=object)[place]
+    labels = pd.Index(names, name="option")
+    tails = tails_of(ci)
+    low, high = np.quantile(rank, tails, axis=0, method="inverted_cdf").astype(int)
     columns: dict[str, Any] = {"rank": np.arange(1, n + 1), "rank_low": low, "rank_high": high}
     columns["p_1"] = (rank == 1).mean(axis=0)
     columns["tier"] = numbered(found, n)
     columns["rating"] = scale.ratings(middle)
-    low, high = scale.ratings(np.quantile(log_worths, TAILS, axis=0))
+    low, high = scale.ratings(np.quantile(log_worths, tails, axis=0))
     columns |= {"rating_low": low, "rating_high": high}
     if without is not None:
-        columns["rank_without"] = (np.argsort(descending(without)) + 1)[place]
-        columns["rating_without"] = scale.ratings(scale.anchored(without, data.labels)[place])
+        columns["rank_without"] = (np.argsort(descending(without.modes)) + 1)[place]
+        columns["rating_without"] = scale.ratings(scale.anchored(without.middle, data.labels)[place])
     columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
-    columns["worth_low"], columns["worth_high"] = np.quantile(worth, TAILS, axis=0)
+    columns["worth_low"], columns["worth_high"] = np.quantile(worth, tails, axis=0)
     wins, losses, ties = _record(data)
     each = {"comparisons": wins + losses + ties, "wins": wins, "losses": losses, "ties": ties}
     columns |= {name: _whole(numbers[place]) for name, numbers in each.items()}
     nu = float(drawn.nu.mean()) if len(drawn.nu) else np.nan
     seen = drawn.seen
-    note = _note(
-        data, wins + ties, losses + ties, nu, "" if seen is not None and seen.in_time is not None else scale.sentence
-    )
+    stands = "" if seen is not None and seen.in_time is not None else scale.sentence
+    note = _note(data, wins + ties, losses + ties, nu, stands, ci)
     return Leaderboard(
         title=f"Leaderboard: {data}",
         table=pd.DataFrame(columns, index=labels),
         note=note if seen is None else f"{note} {seen.note}",
         order=pd.DataFrame(order, labels, labels),
-        groups=tuple(tuple(labels[members]) for members in found),
+        groups=tuple(tuple(names[members].tolist()) for members in found),
         tie=nu,
         data=data,
-        effects=_effects(data, drawn),
+        effects=_effects(data, drawn, ci),
         people=drawn.people,
         of_judges=None if seen is None else seen.judges,
         in_time=None if seen is None else seen.in_time,
         of_chains=drawn.of_chains,
+        ci=ci,
     )
 
 
-def _effects(data: Judgements, drawn: WorthEstimates) -> "pandas.DataFrame | None":
+def _effects(data: Judgements, drawn: WorthEstimates, ci: float) -> "pandas.DataFrame | None":
     """The coefficients of covariates with their intervals; None without covariates."""
     import pandas as pd
 
     if data.covariates is None:
         return None
-    low, high = np.quantile(drawn.beta, TAILS, axis=0)
+    low, high = np.quantile(drawn.beta, tails_of(ci), axis=0)
     names = pd.Index(data.covariates.names, name="covariate")
     return pd.DataFrame({"effect": drawn.effects, "low": low, "high": high}, index=names)
 
@@ -173,10 +178,10 @@ def _whole(numbers: np.ndarray) -> np.ndarray:
     return numbers.astype(np.int64) if np.array_equal(numbers, np.floor(numbers)) else numbers
 
 
-def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str) -> str:
+def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str, ci: float) -> str:
     """What the numbers mean, and of whom the data say little."""
     sentences = [
-        f"Intervals are central {interval_name()}s. Two options share a tier if neither ranks higher than the other "
+        f"Intervals are central {interval_name(ci)}s. Two options share a tier if neither ranks higher than the other "
         f"with probability ≥ {CERTAIN:g}. A difference of {SCALE:g} rating points means odds of 10 to 1"
         + (f"; {scale}." if scale else ".")
     ]

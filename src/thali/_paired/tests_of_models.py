@@ -53,6 +53,6 @@ def log_poisson(counts: np.ndarray, mean: np.ndarray | float) -> float:
 
 def log_binomial_half(wins: np.ndarray, losses: np.ndarray) -> float:
     """Sum of ln Binomial(wins | wins + losses, 1/2)."""
-    from thali._aspects.draws.counts import log_binomial
+    from thali._inference.numerics.counts import log_binomial
 
     return float(np.sum(log_binomial(wins, losses, 0.5)))

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.draws.counts import log_coefficient
 from thali._aspects.maximum_likelihood.estimates import saturated
 from thali._aspects.maximum_likelihood.goodness import fit_test
 from thali._data.connectivity import check_finite
+from thali._inference.numerics.counts import log_coefficient
 from thali._inference.optimise import Concave, maximum
 from thali._printed import Printed
 

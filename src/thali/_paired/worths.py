@@ -9,9 +9,10 @@ from thali._arguments import positive
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
+from thali._inference.numerics.ranks import descending, means_along
 from thali._labels import plural, shorten
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
-from thali._posterior.interval import TAILS
+from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.summary import summary_table
 from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
@@ -33,7 +34,8 @@ FEW = 30  # comparisons of a judge below which Laplace's approximation of the di
 
 
 class WorthsRequest(NamedTuple):
-    """Whether judges have a discrimination each, and worths change between periods, and what is known of either."""
+    """Whether judges have a discrimination each, and worths change between periods, what is known of either, and the
+    probability of intervals."""
 
     judges: bool = False
     judge_sd: float | None = None
@@ -42,6 +44,7 @@ class WorthsRequest(NamedTuple):
     since: Any = None
     until: Any = None
     judge_bias: bool = False
+    ci: float = INTERVAL
 
     @property
     def is_plain(self) -> bool:
@@ -50,6 +53,7 @@ class WorthsRequest(NamedTuple):
 
     def check(self, method: str, people: Any = None) -> None:
         """Refuse what does not go together."""
+        tails_of(self.ci)
         for name, value, needs, there in (
             ("judge_sd", self.judge_sd, "judges", self.judges),
             ("drift", self.drift, "period", self.period is not None),
@@ -146,11 +150,16 @@ class Posed(NamedTuple):
     judges: tuple[str, ...]
 
 
+def knows_judges(data: Judgements) -> bool:
+    """Return whether it is known of each answer who gave it."""
+    return bool(data.respondents) and not (isinstance(data, Choices) and (data.respondent < 0).any())
+
+
 def posed(data: Judgements, asked: WorthsRequest, lapse: float, has_prior: bool = True) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
     from thali._worths.density import ComparisonRows, Density
 
-    if asked.judges and (not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any())):
+    if asked.judges and not knows_judges(data):
         raise DataError(
             f"These {data.word_for_answers} do not identify judges; name the column of judges with ",
             InPython("`respondent`", Argument("respondent")),
@@ -235,12 +244,13 @@ def judged_worths(
 ) -> JudgedWorths:
     """Return the tables that draws give."""
     density = pose.density
-    worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
-    worths = scale.anchored(worths, data.labels, axis=1)
-    judges = _judges(pose, points, marginal, data.covariate_names) if pose.judges else None
+    judges = _judges(pose, points, marginal, data.covariate_names, asked.ci) if pose.judges else None
     in_time = None
     if asked.period is not None:
-        in_time = _in_time(data, pose, worths, scale, float(density.rows.lapse))
+        worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
+        worths = scale.anchored(worths, data.labels, axis=1)
+        modes = density.by_period(marginal.middle[:, None])[..., 0]
+        in_time = _in_time(data, pose, worths, modes, scale, asked.ci)
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
     if judges is None and data.respondents:
         note += " Answers of the same respondent are treated as independent."
@@ -269,7 +279,9 @@ def agreement_of(
     return check_convergence(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
 
 
-def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str]) -> "pandas.DataFrame":
+def _judges(
+    pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str], ci: float
+) -> "pandas.DataFrame":
     """The table of judges."""
     import pandas as pd
 
@@ -277,7 +289,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: S
 
     density = pose.density
     logs, rows = density.log_discriminations(points), density.rows
-    low, high = np.exp(np.quantile(logs, TAILS, axis=1))
+    low, high = np.exp(np.quantile(logs, tails_of(ci), axis=1))
     found = agreement(marginal)
     count = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
@@ -293,7 +305,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: S
     }
     if density.n_bias:
         own = points[density.bias].reshape(density.n_judges, len(covariates), -1) + points[density.beta]
-        ends = np.quantile(own, TAILS, axis=2)
+        ends = np.quantile(own, tails_of(ci), axis=2)
         for k, name in enumerate(covariates):
             columns |= {f"bias_{name}": own[:, k].mean(axis=1)}
             columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
@@ -315,24 +327,28 @@ def check_anchor(pose: Posed, scale: WorthScale, labels: Sequence[str]) -> None:
         )
 
 
-def _in_time(data: Judgements, pose: Posed, worths: np.ndarray, scale: WorthScale, lapse: float) -> "pandas.DataFrame":
-    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored."""
+def _in_time(
+    data: Judgements, pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthScale, ci: float
+) -> "pandas.DataFrame":
+    """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored; `modes` order them."""
     import pandas as pd
     from scipy.special import expit
 
-    density, found = pose.density, []
+    density, found, tails = pose.density, [], tails_of(ci)
+    lapse = float(density.rows.lapse)
     labels = np.array(data.labels, dtype=object)
     for t, name in enumerate(pose.periods):
         there = np.flatnonzero(density.present[t])
         own = worths[t, there]
         rating = scale.ratings(own)
-        low, high = np.quantile(rating, TAILS, axis=1)
+        low, high = np.quantile(rating, tails, axis=1)
         rank = np.argsort(np.argsort(-own, axis=0, kind="stable"), axis=0) + 1
-        rank_low, rank_high = np.quantile(rank, TAILS, axis=1, method="inverted_cdf").astype(int)
-        middle = rating.mean(axis=1)
+        rank_low, rank_high = np.quantile(rank, tails, axis=1, method="inverted_cdf").astype(int)
+        order = descending(modes[t, there])
+        middle = means_along(order, rating.mean(axis=1))
         begin = worths[density.entry[there], there]
         columns: dict[str, Any] = {"option": labels[there], "period": name, "rating": middle, "low": low, "high": high}
-        columns["rank"] = np.argsort(np.argsort(-middle, kind="stable")) + 1
+        columns["rank"] = np.argsort(order) + 1
         columns |= {"rank_low": rank_low, "rank_high": rank_high}
         can_change = (density.entry[there] < t) & (labels[there] != scale.anchor)
         columns["p_better"] = np.where(can_change, (own > begin).mean(axis=1), np.nan)
@@ -355,7 +371,7 @@ def _note(
     """What the numbers mean."""
     sentences = []
     if judges is not None:
-        tau = _known(asked.judge_sd, np.asarray(spreads.judges))
+        tau = _known(asked.judge_sd, spreads.judges, asked.ci)
         sentences.append(
             "Worths and ratings are those that the typical judge of this panel sees (discrimination 1); the standard "
             "deviation of log discriminations is "
@@ -364,7 +380,7 @@ def _note(
         if pose.density.n_bias:
             sentences.append(
                 "Covariate effects apply to a typical judge; they vary between judges by a standard "
-                f"deviation of {_known(None, np.asarray(spreads.bias))}."
+                f"deviation of {_known(None, spreads.bias, asked.ci)}."
             )
         few = [
             str(name) for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True) if count < FEW
@@ -376,7 +392,7 @@ def _note(
                 f"than {FEW} {answers}; the method mcmc avoids this approximation."
             )
     if asked.period is not None:
-        drift = _known(asked.drift, np.asarray(spreads.drift))
+        drift = _known(asked.drift, spreads.drift, asked.ci)
         density = pose.density
         stands = scale.sentence
         if scale.anchor is None:
@@ -391,9 +407,9 @@ def _note(
     return " ".join(sentences)
 
 
-def _known(value: float | None, drawn: np.ndarray) -> str:
+def _known(value: float | None, drawn: np.ndarray, ci: float) -> str:
     """A standard deviation in words."""
     if value is not None:
         return f"{value:g} (fixed)"
-    low, high = np.quantile(drawn, TAILS)
+    low, high = np.quantile(drawn, tails_of(ci))
     return f"{drawn.mean():.2g} ({low:.2g} to {high:.2g})"

@@ -14,13 +14,13 @@ from .leaderboard import leaderboard as leaderboard
 from .level_effects import level_effects as level_effects
 from .market_shares import market_shares as market_shares
 from .membership import membership as membership
-from .predictions import choice_probabilities as choice_probabilities
+from .more_votes import more_votes as more_votes
+from .predictions import predictions as predictions
 from .preference_tree import preference_tree as preference_tree
 from .ranks import ranks as ranks
 from .reach import reach as reach
 from .scores import scores as scores
 from .segments import segments as segments
-from .similarity import similarity as similarity
 from .traces import trace as trace
 from .tree import tree as tree
 from .utility_scale import utility_scale as utility_scale

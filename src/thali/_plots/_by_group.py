@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._style import COLOURS
+from ._style import COLOURS, legend_of, name_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _MARKERS = "osD^vPX"
+MAX_GROUPS = len(COLOURS)
 _ACROSS = 4  # groups of a line of the legend
 
 
@@ -26,17 +27,11 @@ def draw_groups(ax: "Axes", labels: list[str], found: Mapping[str, np.ndarray]) 
         at = rows + 0.6 * ((g + 0.5) / len(found) - 0.5)
         ax.hlines(at, low, high, color=COLOURS[g], linewidth=1.4)
         ax.scatter(mean, at, s=22, color=COLOURS[g], marker=_MARKERS[g], label=name, zorder=3)
-    ax.set_yticks(rows, labels)
-    for text in ax.get_yticklabels():
-        text.set_parse_math(False)
+    name_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     for row in rows[:-1]:
         ax.axhline(row + 0.5, color="0.9", linewidth=0.8, zorder=0)
     if len(found) < 2:
         return
-    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "ncols": min(len(found), _ACROSS)}
-    legend = ax.legend(frameon=False, columnspacing=1.2, handletextpad=0.2, **place)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    columns = min(len(found), _ACROSS)
+    legend_of(ax, "lower left", (0.0, 1.0), ncols=columns, columnspacing=1.2, handletextpad=0.2, fontsize=None)

@@ -4,12 +4,13 @@ import unicodedata
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import cache, wraps
-from typing import TYPE_CHECKING, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 
 from thali._inference.warn import warn
-from thali.errors import DataWarning
+from thali._labels import listed
+from thali.errors import ArgumentError, DataWarning
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,16 +26,35 @@ _P = ParamSpec("_P")
 _Drawn = TypeVar("_Drawn")
 
 
-def picture(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
-    """A function that draws, after which every text has fonts for its characters."""
+def picture(
+    *columns: str, made_by: str = "", attrs: tuple[str, ...] = (), has: str = "columns"
+) -> Callable[[Callable[_P, _Drawn]], Callable[_P, _Drawn]]:
+    """Make a function draw only what has these columns and attrs (or that attribute), and find fonts for all of it."""
 
-    @wraps(draw)
-    def drawn(*arguments: _P.args, **named: _P.kwargs) -> _Drawn:
-        axes = draw(*arguments, **named)
-        find_fonts(np.ravel(axes))  # type: ignore[call-overload]
-        return axes
+    def decorated(draw: Callable[_P, _Drawn]) -> Callable[_P, _Drawn]:
+        @wraps(draw)
+        def drawn(*arguments: _P.args, **named: _P.kwargs) -> _Drawn:
+            given: Any = (*arguments, *named.values())[0]
+            if made_by and not hasattr(given, has):
+                raise ArgumentError(
+                    f"plots.{draw.__name__} draws what {made_by} returns; got {type(given).__name__}. A fitted model"
+                    f" draws the picture with `plot({draw.__name__!r})`."
+                )
+            needed = {repr(name): name in given.columns for name in columns}
+            needed |= {f"attrs[{name!r}]": name in given.attrs for name in attrs}
+            missing = [name for name, is_there in needed.items() if not is_there]
+            if missing:
+                raise ArgumentError(
+                    f"plots.{draw.__name__} requires {listed([*needed])}, as in the table that {made_by} returns;"
+                    f" {listed(missing)} {'is' if len(missing) == 1 else 'are'} missing."
+                )
+            axes = draw(*arguments, **named)
+            find_fonts(np.ravel(axes))  # type: ignore[call-overload]
+            return axes
 
-    return drawn
+        return drawn
+
+    return decorated
 
 
 def find_fonts(axes: "Iterable[Axes]") -> None:

@@ -1,6 +1,6 @@
 """Shared by the pictures: colours that everybody can distinguish, new axes, labels that fit."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
+    from matplotlib.legend import Legend
+    from matplotlib.lines import Line2D
 
 # Okabe & Ito (2008), Color universal design; without its yellow, which is too pale for thin lines.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -68,6 +70,12 @@ def short(labels: list[str]) -> list[str]:
     return [f"{number} {line[: MAX_LABEL_LENGTH - 1]}" for number, line in enumerate(lines)]
 
 
+def shortened(labels: list[str]) -> dict[str, str]:
+    """What is written for each of these labels."""
+    distinct = list(dict.fromkeys(labels))
+    return dict(zip(distinct, short(distinct), strict=True))
+
+
 def short_set(members: str) -> str:
     """The labels of a set, cut to 32 characters; the rest of it is left to the table."""
     line = one_line(members)
@@ -77,3 +85,59 @@ def short_set(members: str) -> str:
 def label_width(labels: list[str]) -> float:
     """Approximate width of the longest of these labels in inches."""
     return 0.085 * max(map(display_width, labels), default=0)
+
+
+_MARKERS = "osD^v"
+
+
+def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "list[Line2D]":
+    """Mark up to five points, each with an open marker that a legend names."""
+    marks = []
+    for number, name in enumerate(names):
+        look = {"color": COLOURS[number], "markerfacecolor": "none", "markeredgewidth": 1.8, "linestyle": "none"}
+        marks += ax.plot(x[number], y[number], _MARKERS[number], markersize=8, label=name, zorder=4, **look)
+    return marks
+
+
+def legend_of(ax: "Axes", corner: str, at: tuple[float, float], **look: Any) -> "Legend":
+    """A legend without a frame, outside the axes at this corner, whose names are written as they are."""
+    made = ax.legend(loc=corner, bbox_to_anchor=at, **({"frameon": False, "fontsize": 8} | look))
+    for text in made.get_texts():
+        text.set_parse_math(False)
+    return made
+
+
+def name_rows(ax: "Axes", at: Any, labels: list[str], **look: Any) -> None:
+    """Write names at the left of rows, with neither ticks nor a frame."""
+    ax.set_yticks(at, labels, parse_math=False, **look)
+    ax.tick_params(axis="y", length=0)
+    ax.spines[["top", "right", "left"]].set_visible(False)
+
+
+def draw_intervals(ax: "Axes", at: Any, mean: Any, low: Any, high: Any, label: str) -> None:
+    """Draw a dot and its interval in each row."""
+    ax.hlines(at, low, high, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
+    ax.plot(mean, at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+
+
+_ROW, _HEAD = 0.21, 0.27  # inches of a row, and of the name above a group of rows
+
+
+def grouped_rows(groups: list[str]) -> tuple[np.ndarray, np.ndarray]:
+    """Positions of rows, and of the names above each group of them ("": none), in inches from the top."""
+    has_name = np.array([bool(group) and groups[:place][-1:] != [group] for place, group in enumerate(groups)])
+    at = 0.05 + _HEAD * np.cumsum(has_name) + _ROW * (np.arange(len(groups)) + 0.5)
+    return at, at[has_name] - (_ROW + _HEAD) / 2
+
+
+def name_grouped_rows(ax: "Axes", at: np.ndarray, labels: list[str], heads: np.ndarray, names: list[str]) -> None:
+    """Write the labels of rows, and in bold the names above groups of them."""
+    name_rows(ax, [*at, *heads], [*labels, *names], fontsize=9)
+    for text in ax.get_yticklabels()[len(at) :]:
+        text.set_fontweight("bold")
+
+
+def divide_rows(ax: "Axes", heads: np.ndarray) -> None:
+    """Draw lines between groups of rows."""
+    for head in heads[1:]:
+        ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -14,8 +14,8 @@ _BINS = 25  # of the probabilities of people
 _HIGH = 0.34  # of the highest bar, in rows
 
 
-@picture
-def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture(made_by="attention()", has="shares")
+def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
     """Draw the part of the people who attend to each attribute with its interval, and what is known of each person.
 
     The grey bars above a line count the respondents by the probability that they attend: with two heaps, at 0 and 1, it
@@ -23,8 +23,8 @@ def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : HierarchicalLogit
-        Fitted with `attention`; or what its `attention()` returned.
+    found : AttentionTables
+        What `attention()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -32,9 +32,6 @@ def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    from thali._choice.logits.attention import AttentionTables
-
-    found = model if isinstance(model, AttentionTables) else model.attention()
     shares = found.shares.sort_values("attends", kind="stable")
     names = short(shares.index.tolist())
     ax = new_axes(4.4 + label_width(names), 1.0 + 0.55 * len(names))[0] if ax is None else ax
@@ -45,13 +42,10 @@ def attention(model: Any, ax: "Axes | None" = None) -> "Axes":
         label = "respondents, by individual probability" if place == 0 else None
         ax.bar(edges[:-1], -own, np.diff(edges), place - 0.08, align="edge", color="0.78", zorder=1, label=label)
     label = f"population share, {level_of(shares)} interval"
-    ax.hlines(at, shares["low"], shares["high"], color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
-    ax.plot(shares["attends"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    draw_intervals(ax, at, shares["attends"], shares["low"], shares["high"], label)
     ax.set(xlim=(-0.02, 1.02), ylim=(len(names) - 0.7, -0.9), xlabel="probability of attending")
-    ax.set_yticks(at, names, parse_math=False)
+    name_rows(ax, at, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
     ax.set_axisbelow(True)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax

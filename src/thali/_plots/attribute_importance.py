@@ -1,21 +1,23 @@
 """The importance of each attribute for choices."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._digits import percent
 
-from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 
-@picture
-def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture(
+    "attribute", "importance", "range_share", "range_share_low", "range_share_high", made_by="attribute_importance()"
+)
+def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the part of each attribute in the ranges of utility.
 
     A bar is the mean over people, with its interval; bars sum to 100 %. The number to the right is the part of choices
@@ -24,8 +26,8 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : ProductClasses, MultinomialLogit or HierarchicalLogit
-        Fitted; or the table that its `attribute_importance()` returned.
+    table : pandas.DataFrame
+        What `attribute_importance()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -33,21 +35,18 @@ def attribute_importance(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    table = model if is_table(model) else model.attribute_importance()
     names = short(table["attribute"].tolist())
     ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if ax is None else ax
     at = np.arange(len(names))
     values, low, high = table[["range_share", "range_share_low", "range_share_high"]].to_numpy(float).T
     ax.barh(at, np.nan_to_num(values), height=0.6, color=COLOURS[0], zorder=2)
     ax.hlines(at, low, high, color="0.1", linewidth=1.5, zorder=3, label=f"{level_of(table)} interval")
-    ax.set_yticks(at, names, parse_math=False)
+    name_rows(ax, at, names)
     ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="share of the utility range")
     ax.set_xlim(left=0)
     ax.text(1.02, 1.0, "of choices", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, part in zip(at.tolist(), table["importance"], strict=True):
         ax.text(1.02, place, percent(part), transform=ax.get_yaxis_transform(), fontsize=9, va="center")
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax

@@ -1,7 +1,7 @@
 """The frequency of each class against its predicted probability."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -19,10 +19,8 @@ _MAX_IN_ROW = 4  # axes in a row
 _TICKS = ([0.0, 0.5, 1.0], ["0", "", "1"])
 
 
-@picture
-def calibration(
-    model: Any, X: Any, y: Any, bins: int = 10, *, max_classes: int = 12, axes: "Sequence[Axes] | None" = None
-) -> "list[Axes]":
+@picture("class", "rows", "predicted", "observed", "low", "high", "missed", made_by="calibration(X, y)")
+def calibration(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 12) -> "list[Axes]":
     """Draw the frequency of each class against its predicted probability, in intervals of that probability.
 
     A point is a bin: larger where it has more rows, a diamond where it lies outside of its bar. The bar holds 89 % of
@@ -31,18 +29,12 @@ def calibration(
 
     Parameters
     ----------
-    model : PlackettLuceRegression or SparseMultinomialLogit
-        Fitted.
-    X : array, data frame or sparse matrix (n, d)
-        Best rows that the model was not fitted to.
-    y : sequence (n,)
-        Their classes.
-    bins : int, 2 or more
-        Of equal width.
+    table : pandas.DataFrame
+        What `calibration(X, y)` of a fitted classifier returned.
+    ax : sequence of matplotlib axes, optional
+        Where to draw, one for each class (of two classes only the second); a new figure if None.
     max_classes : int, 1 or more
         The largest number of classes to show, those that are predicted most often first.
-    axes : sequence of matplotlib axes, optional
-        Where to draw, one for each class (of two classes only the second); a new figure if None.
 
     Returns
     -------
@@ -50,12 +42,8 @@ def calibration(
 
     Raises
     ------
-    NotFittedError
-        Before `fit`.
     ArgumentError
-        If `bins` is less than 2, `max_classes` less than 1, or `axes` are not one for each class.
-    DataError
-        If X or y cannot be used.
+        If `max_classes` is less than 1, or `ax` are not one for each class.
 
     References
     ----------
@@ -69,35 +57,35 @@ def calibration(
     >>> X = rng.normal(size=(400, 2))
     >>> y = np.where(X[:, 0] + rng.logistic(size=400) > 0, "yes", "no")
     >>> model = th.SparseMultinomialLogit(method="map", eta=1.0).fit(X[:200], y[:200])
-    >>> [ax.get_title() for ax in calibration(model, X[200:], y[200:])]
+    >>> [ax.get_title() for ax in calibration(model.calibration(X[200:], y[200:]))]
     ['yes']
     """
     if max_classes < 1:
         raise ArgumentError(f"`max_classes` must be >= 1; got {max_classes}.")
-    table = model.calibration(X, y, bins)
     expected = (table["rows"] * table["predicted"]).groupby(table["class"], sort=False).sum()
     classes = expected.sort_values(ascending=False, kind="stable").index[:max_classes]
     shown = [label for label in expected.index if label in set(classes)]
     names = short(list(map(str, shown)))
     columns = min(len(shown), _MAX_IN_ROW)
-    rows, is_new = -(-len(shown) // columns), axes is None
+    rows, is_new = -(-len(shown) // columns), ax is None
+    axes = ax
     if axes is None:
         side = max(_SIDE, label_width(names) + 0.1)
         axes = new_axes(0.6 + side * columns, 0.8 + (_SIDE + 0.2) * rows, rows, columns)
-        for ax in axes[len(shown) :]:
-            ax.set_visible(False)
+        for unused in axes[len(shown) :]:
+            unused.set_visible(False)
         axes = axes[: len(shown)]
     elif len(axes) != len(shown):
-        raise ArgumentError(f"`axes` must have one axis per class shown ({len(shown)}); got {len(axes)}.")
+        raise ArgumentError(f"`ax` must have one axis per class shown ({len(shown)}); got {len(axes)}.")
     most = float(np.sqrt(table["rows"].max()))
-    for number, (ax, label, name) in enumerate(zip(axes, shown, names, strict=True)):
-        _draw(ax, table[table["class"] == label], most)
-        ax.set_title(name, fontsize=9, parse_math=False)
+    for number, (panel, label, name) in enumerate(zip(axes, shown, names, strict=True)):
+        _draw(panel, table[table["class"] == label], most)
+        panel.set_title(name, fontsize=9, parse_math=False)
         if number % columns == 0:
-            ax.set_ylabel("observed frequency", fontsize=9)
+            panel.set_ylabel("observed frequency", fontsize=9)
         if number + columns >= len(shown):
-            ax.set_xlabel("predicted probability", fontsize=9)
-    handles = [handle for ax in axes for handle in ax.get_legend_handles_labels()[0]]
+            panel.set_xlabel("predicted probability", fontsize=9)
+    handles = [handle for panel in axes for handle in panel.get_legend_handles_labels()[0]]
     named = {str(handle.get_label()): handle for handle in handles}
     look = {"frameon": False, "fontsize": 8, "handletextpad": 0.4}
     if is_new:

@@ -1,40 +1,36 @@
 """What was observed against replicates of the fitted model."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from thali._aspects.answers.check import ROWS, SIMILARITY, checked_in, options_in
-from thali._aspects.answers.kind import of_known_data
-from thali._aspects.answers.registry import answers_of
 from thali._data.questions import MEMBER
-from thali._posterior.interval import INTERVAL, level_name
+from thali._model.predictive_check import ROWS, SIMILARITY, checked_in, options_in
+from thali._posterior.interval import level_name
 from thali.errors import ArgumentError
 
-from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short, short_set
+from ._style import COLOURS, label_width, legend_of, name_rows, new_axes, short, short_set
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 
-@picture
-def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed: Any = 0) -> "Axes":
+@picture("observed", "predicted", "low", "high", "missed", made_by="check()", attrs=(ROWS,))
+def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 40) -> "Axes":
     """Draw each observed proportion or similarity over the interval of its replicates, the worst predicted pair first.
 
-    A row is a pair. The bar holds 89 % of the replicates, the stroke is the posterior mean (of the probability that
-    the first option is chosen, or that the pair is called the most similar, or of the similarity), the point is what
-    was observed.
+    A row is a pair. The bar holds the interval of the replicates, the stroke is the posterior mean (of the probability
+    that the first option is chosen, or that the pair is called the most similar, or of the similarity), the point is
+    what was observed.
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Anything with `posterior_`, or what its `check()` returned.
+    table : pandas.DataFrame
+        What `check()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     max_pairs : int, 1 or more
         The largest number of pairs to show.
-    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-        Of the replicates.
 
     Returns
     -------
@@ -44,8 +40,6 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     ------
     ArgumentError
         `max_pairs` is less than 1.
-    DataError
-        A pair was compared a fractional number of times.
 
     References
     ----------
@@ -57,18 +51,12 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     >>> model = th.EliminationByAspects("unique").fit(
     ...     th.datasets.celebrities(), draws=500, tune=500, random_seed=1, progressbar=False
     ... )
-    >>> check(model, max_pairs=1).get_yticklabels()[0].get_text()
+    >>> check(model.check(), max_pairs=1).get_yticklabels()[0].get_text()
     'JU over CY'
     """
     if max_pairs < 1:
         raise ArgumentError(f"`max_pairs` must be >= 1; got {max_pairs}")
-    everything = model
-    if not is_table(model):
-        posterior = posterior_of(model)
-        if not posterior.has_classes:
-            of_known_data(posterior, "plots.check")
-        everything = answers_of(posterior).check(random_seed, INTERVAL)
-    table = everything.head(max_pairs)
+    everything, table = table, table.head(max_pairs)
     of, options = checked_in(everything), options_in(everything)
     shown = dict(zip(options, short(options), strict=True))
     if everything.attrs[ROWS] == MEMBER:
@@ -93,10 +81,8 @@ def check(model: Any, ax: "Axes | None" = None, max_pairs: int = 40, random_seed
     if everything.attrs[ROWS] != SIMILARITY:
         ax.set_xlim(-0.02, 1.02)
     ax.set_ylim(len(rows) - 0.4, -0.6)
-    ax.set_yticks(rows, names, parse_math=False, fontsize=9)
-    ax.tick_params(axis="y", length=0)
+    name_rows(ax, rows, names, fontsize=9)
     of_all = "" if len(table) == len(everything) else f"\n{len(table):,} of {len(everything):,} {of.what}, worst first"
     ax.set_xlabel(f"{of.quantity}{of_all}")
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=2, frameon=False, fontsize=8)
+    legend_of(ax, "lower left", (0, 1), handles=handles, ncols=2)
     return ax

@@ -1,21 +1,20 @@
 """The classes of products that people care about: the share of owners and the importance of each."""
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._arguments import whole
-from thali._choice.product_classes.reports.class_table import SIMILAR, STABLE
 from thali.errors import ArgumentError
 
-from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes
+from ._style import COLOURS, label_width, legend_of, new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import pandas
     from matplotlib.axes import Axes
 
 _LINE = 46  # letters of a line of a name
@@ -23,26 +22,21 @@ _MAX_LINES = 3
 _LIKED, _EITHER, _DISLIKED = COLOURS[0], COLOURS[5], COLOURS[1]
 
 
-@picture
-def classes(
-    model: Any, max_classes: int = 15, axes: "Sequence[Axes] | None" = None, similar: float = SIMILAR
-) -> "list[Axes]":
+@picture("product_class", "liked", "share", "share_se", "importance", "importance_se", made_by="classes()")
+def classes(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_classes: int = 15) -> "list[Axes]":
     """Draw the most important classes of products: the share of people who own each, and its importance.
 
-    Similar classes count as one; classes that fewer than half of the chains find important are left out. Lines are a
-    standard error over groups to either side. The label below gives the share of the total importance that the drawn
-    classes have.
+    Lines are a standard error over groups to either side. The label below gives the share of the total importance that
+    the drawn classes have.
 
     Parameters
     ----------
-    model : ProductClasses, or pandas.DataFrame
-        Fitted; or the table that its `classes()` returned.
-    max_classes : int
-        Classes that are drawn.
-    axes : sequence of two matplotlib axes, optional
+    table : pandas.DataFrame
+        What `classes()` of a fitted model returned.
+    ax : sequence of two matplotlib axes, optional
         Where to draw: shares, importance; a new figure if None.
-    similar : float in (0, 1]
-        As for `ProductClasses.classes`, where a model is given.
+    max_classes : int
+        The largest number of classes to show.
 
     Returns
     -------
@@ -51,14 +45,14 @@ def classes(
     Raises
     ------
     ArgumentError
-        If there is no such class, `max_classes` is no whole number above 0, or `similar` is outside its range.
+        If the table has no row, or `max_classes` is less than 1.
     """
-    table = model if is_table(model) else model.classes(cover=1.0, similar=similar)
-    table = table[table["stability"] >= STABLE].head(whole("max_classes", max_classes, 1))
+    table = table.head(whole("max_classes", max_classes, 1))
     if not len(table):
-        raise ArgumentError("No class is important in at least half of the chains, so there is nothing to draw.")
+        raise ArgumentError("The table has no class of products, so there is nothing to draw.")
     names = [_wrapped(name) for name in table["product_class"]]
     lines = [name.count("\n") + 1 for name in names]
+    axes = ax
     if axes is None:
         width = 5.2 + label_width([line for name in names for line in name.split("\n")])
         axes = new_axes(width, 0.9 + 0.15 * sum(lines) + 0.14 * len(names), columns=2)
@@ -104,5 +98,5 @@ def _legend(ax: "Axes", colours: list[str]) -> None:
     if used == [_LIKED]:
         return
     patches = [Patch(color=colour, label=meaning[colour]) for colour in used]
-    options = {"frameon": False, "fontsize": 8, "handlelength": 1.0, "borderaxespad": 0.2, "columnspacing": 1.0}
-    ax.legend(handles=patches, loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=len(used), **options)
+    options = {"handlelength": 1.0, "borderaxespad": 0.2, "columnspacing": 1.0}
+    legend_of(ax, "lower left", (0.0, 1.0), handles=patches, ncols=len(used), **options)

@@ -1,43 +1,34 @@
 """The scores of left-out pairs, model against model."""
 
-from collections.abc import Callable, Sequence
-from itertools import combinations, permutations
+from collections.abc import Sequence
+from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._comparison.pairs import EMP
-from thali._comparison.scorer import BASE
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, new_axes, short
+from ._style import COLOURS, label_width, legend_of, mark_points, new_axes, short, shortened
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 _FURTHEST = 3
-# A largest score of more than so many medians would leave the bulk of the pairs in a corner.
-_MAX_MEDIANS = 30
-# What a name costs where it stands, in points of distance from its pair.
-_ON_A_NAME, _ON_A_LINE, _ON_A_POINT, _NEAR_A_POINT, _ON_THE_DIAGONAL = 10_000.0, 300.0, 80.0, 3.0, 2.0
-_THROUGH_A_POINT = 10.0
-# Size of a name and its least distance from what is drawn, in points; characters of a label in it.
-_SIZE, _GAP, _BRIEF = 8, 3.5, 16
-# Where along a line it is looked for what is in its way.
-_STEPS = np.linspace(0, 1, 25)[:, None]
+_MAX_MEDIANS = 30  # a larger score than so many medians would leave the bulk of the pairs in a corner
+BASE, EMP = "BASE", "EMP"  # rows that are no models
 
 
-@picture
-def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, max_models: int = 4) -> "list[Axes]":
+@picture("nll", made_by="thali.compare", attrs=("pairs",))
+def comparison(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_models: int = 4) -> "list[Axes]":
     """Draw how well each left-out pair is predicted by one model against another, a panel for two models.
 
     A point is a pair, and its score under a model is -ln Binomial(x | n, p) with the p that the model predicted
     without it. Less is better: below the diagonal the model on the vertical axis is, above it the other one, and
-    each point has the colour of the better one. The three pairs furthest from the diagonal are named, and the one
-    that the two models predict worst together. Where the largest score is more than 30 times the median, both axes
-    are logarithmic but for the smallest scores. An infinite score is a cross at the end of its axis; pairs that a
+    each point has the colour of the better one. The three pairs furthest from the diagonal are marked and named, and
+    the one that the two models predict worst together. Where the largest score is more than 30 times the median, both
+    axes are logarithmic but for the smallest scores. An infinite score is a cross at the end of its axis; pairs that a
     model has no score for are left out.
 
     Parameters
@@ -45,7 +36,7 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     table : pandas.DataFrame
         What `thali.compare` returns for paired comparisons, of one group of people or several. "BASE" and "EMP" are
         not drawn; a single model is drawn against "BASE".
-    axes : sequence of matplotlib axes, optional
+    ax : sequence of matplotlib axes, optional
         Where to draw, one a panel; a new figure if None.
     max_models : int
         Up to so many models are drawn each against each; of more, the best is drawn against each of the others.
@@ -57,7 +48,7 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     Raises
     ------
     ArgumentError
-        The table does not hold the scores of the pairs, or no model; or `axes` are not as many as the panels.
+        The table does not hold the scores of the pairs, or no model; or `ax` are not as many as the panels.
 
     References
     ----------
@@ -71,15 +62,10 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     >>> table = pd.DataFrame({"nll": scores.mean()})
     >>> table.attrs["pairs"] = scores
     >>> (ax,) = comparison(table)
-    >>> [text.get_text() for text in ax.get_legend().get_texts()]
+    >>> [text.get_text() for text in ax.get_legend().get_texts()][:2]
     ['iEBA better for 2 of 3 pairs', 'BTL better for 1']
     """
-    scores = getattr(table, "attrs", {}).get("pairs")
-    if scores is None:
-        raise ArgumentError(
-            "`table` has no scores of pairs in its attrs; pass the unchanged table that `thali.compare` returned for"
-            " paired comparisons."
-        )
+    scores = table.attrs["pairs"]
     drawn, panels = _panels(table, scores, max_models)
     shown = dict(zip(drawn, short([str(model) for model in drawn]), strict=True))
     # When all are drawn against the best, the others share a colour.
@@ -87,21 +73,15 @@ def comparison(table: "pandas.DataFrame", axes: "Sequence[Axes] | None" = None, 
     colours = {model: COLOURS[number] for model, number in zip(drawn, numbers, strict=True)}
 
     pairs = _pair_names(scores.index)
-    if axes is None:
-        widest = label_width([line for pair in pairs for line in pair.split("\n")])
-        on = _new_axes(len(panels), max(3.6, 2.6 + widest))
+    if ax is None:
+        on = _new_axes(len(panels), max(3.6, 1.6 + label_width([line for pair in pairs for line in pair.split("\n")])))
     else:
-        on = list(np.ravel(axes))  # type: ignore[call-overload]
+        on = list(np.ravel(ax))  # type: ignore[call-overload]
     if len(on) != len(panels):
-        raise ArgumentError(f"`axes` must have one axis per pair of models ({len(panels)}); got {len(on)}.")
-    points = [
-        _draw_points(ax, scores[[*panel]].to_numpy(float), [(shown[model], colours[model]) for model in panel])
-        for ax, panel in zip(on, panels, strict=True)
-    ]
-    # Where names have room is known once the axes have their size.
-    on[0].figure.canvas.figure.draw_without_rendering()
-    for ax, at in zip(on, points, strict=True):
-        _name_points(ax, at, pairs)
+        raise ArgumentError(f"`ax` must have one axis per pair of models ({len(panels)}); got {len(on)}.")
+    for where, panel in zip(on, panels, strict=True):
+        names = [(shown[model], colours[model]) for model in panel]
+        _draw_panel(where, scores[[*panel]].to_numpy(float), names, pairs)
     return on
 
 
@@ -132,9 +112,8 @@ def _panels(
     return [best, *others], [(model, best) for model in others]
 
 
-def _draw_points(ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]]) -> np.ndarray:
-    """Draw one panel from scores (pair, 2) of two models, across and up, each with its name and colour."""
-    # Returned is where each pair stands (pair, 2), NaN if nowhere.
+def _draw_panel(ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]], pairs: list[str]) -> None:
+    """Draw scores (pair, 2) of two models, across and up, each with its name and colour."""
     there = ~np.isnan(scores.sum(axis=1))
     top = _scale(ax, scores[there])
     at = np.where(there[:, None], np.minimum(scores, top), np.nan)
@@ -150,23 +129,32 @@ def _draw_points(ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]]) 
         (across_better, across_colour, f"{_before(across, 16, ' ')}better for {across_better.sum()}"),
         (equal, "0.4", f"equal for {equal.sum()}"),
     ]
+    handles: list[Any] = []
     alpha = min(0.9, 0.35 + 40 / max(count, 1))
     for group, colour, label in groups:
         if group.any() or group is not equal:
-            ax.scatter(*at[group & finite].T, s=16, color=colour, linewidth=0, alpha=alpha, label=label, zorder=3)
+            look = {"s": 16, "color": colour, "linewidth": 0, "alpha": alpha}
+            handles.append(ax.scatter(*at[group & finite].T, label=label, zorder=3, **look))
         if (group & ~finite).any():
             ax.scatter(*at[group & ~finite].T, s=30, color=colour, marker="x", clip_on=False, zorder=3)
     for axis, (model, _) in zip((ax.xaxis, ax.yaxis), models, strict=True):
         axis.set_label_text(f"{_before(model, 12, ': ')}−ln likelihood of a pair", fontsize=9, parse_math=False)
     ax.spines[["top", "right"]].set_visible(False)
-    # The legend is the title.
+    named = _worth_naming(at)
+    handles += mark_points(ax, *at[named].T, [pairs[number] for number in named])
     room = {"borderpad": 0.2, "borderaxespad": 0.2, "handlelength": 1.0, "handletextpad": 0.3, "labelspacing": 0.2}
-    legend = ax.legend(loc="lower left", bbox_to_anchor=(0, 1), frameon=False, fontsize=9, **room)
-    for text in legend.get_texts():
-        text.set_parse_math(False)
+    legend = legend_of(ax, "lower left", (0, 1), handles=handles, fontsize=9, **room)  # which is the title
     for points in filter(None, legend.legend_handles):
         points.set_alpha(1)
-    return at
+
+
+def _worth_naming(at: np.ndarray) -> list[int]:
+    """The pair that both models predict worst, and those furthest from the diagonal."""
+    total = at.sum(axis=1)
+    worst = [] if np.isnan(total).all() else [int(np.nanargmax(total))]
+    distance = np.nan_to_num(np.abs(at[:, 0] - at[:, 1]))
+    furthest = [pair for pair in np.argsort(-distance, kind="stable")[:_FURTHEST].tolist() if distance[pair] > 0]
+    return list(dict.fromkeys([*worst, *furthest]))
 
 
 def _before(model: str, longest: int, between: str) -> str:
@@ -190,172 +178,20 @@ def _scale(ax: "Axes", scores: np.ndarray) -> float:
     low, high = transform.inverted().transform(np.array([low - margin, high + margin]))
     ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
     if logarithmic:
-        ticks = _round_numbers(low, high, transform.transform)
         for axis in (ax.xaxis, ax.yaxis):
-            axis.set_ticks(ticks, [f"{tick:,g}" for tick in ticks])
-            axis.set_ticks([], minor=True)
+            axis.get_major_locator().set_params(subs=(1, 2, 5))
+            axis.set_major_formatter(lambda value, _: f"{value:,g}")
     else:
         ax.locator_params(nbins=6)
     return float(high)
 
 
-def _round_numbers(low: float, high: float, transform: "Callable[[np.ndarray], np.ndarray]") -> np.ndarray:
-    """0, powers of ten and their 5-fold and 2-fold, as far as they do not crowd on the transformed axis."""
-    powers = 10.0 ** np.arange(np.floor(np.log10(high)) - 4, np.log10(high) + 1)
-    numbers = np.concatenate([[0.0], powers[::-1], 5 * powers, 2 * powers])
-    numbers = numbers[(low <= numbers) & (numbers <= high)]
-    places = transform(numbers)
-    least = 0.1 * np.ptp(transform(np.array([low, high])))
-    chosen = np.zeros(len(numbers), dtype=bool)
-    for number, place in enumerate(places):
-        chosen[number] = np.all(np.abs(places[chosen] - place) >= least)
-    return np.sort(numbers[chosen])
-
-
 def _pair_names(index: "pandas.Index") -> list[str]:
-    """The names of the pairs, long ones on two lines; of a pair of one group, the group on a line below."""
-    named = [(str(a), str(b)) for *_, a, b in index]
-    shown = _briefly([option for pair in named for option in pair])
-    pairs = [(shown[a], shown[b]) for a, b in named]
-    lines = [f"{a} – {b}" if len(a) + len(b) <= 20 else f"{a} –\n{b}" for a, b in pairs]
-    if index.nlevels == 2:
-        return lines
-    groups = [str(group) for group, _, _ in index]
-    shown = _briefly(groups)
-    return [f"{line}\n({shown[group]})" for line, group in zip(lines, groups, strict=True)]
-
-
-def _briefly(labels: list[str]) -> dict[str, str]:
-    """What is written for each of these labels."""
-    distinct = list(dict.fromkeys(labels))
-    return dict(zip(distinct, _brief(distinct), strict=True))
-
-
-def _brief(labels: list[str]) -> list[str]:
-    """Labels cut to the few characters for which there is room among points, if they stay distinct."""
-    lines = [" ".join(label.split()) for label in labels]
-    cut = [line if len(line) <= _BRIEF else f"{line[: _BRIEF - 1]}…" for line in lines]
-    return cut if len(set(cut)) == len(labels) else short(labels)
-
-
-def _name_points(ax: "Axes", at: np.ndarray, pairs: list[str]) -> None:
-    """Write the names of the worst predicted pair and of those furthest from the diagonal near their points."""
-    distance = np.nan_to_num(np.abs(at[:, 0] - at[:, 1]))
-    furthest = [number for number in np.argsort(-distance, kind="stable")[:_FURTHEST] if distance[number] > 0]
-    total = at.sum(axis=1)
-    worst = [] if np.isnan(total).all() else [np.nanargmax(total)]
-    paper = _Paper(ax, at)
-    names = [_Name(paper, pairs[number], at[number]) for number in dict.fromkeys([*worst, *furthest])]
-    free = sum(name.cost.min() for name in names)
-    least, places = np.inf, []
-    # Names find their places one after the other, in the order in which they cost least together.
-    for order in permutations(names):
-        cost = sum(name.settle(order[:number]) for number, name in enumerate(order))
-        if cost < least:
-            least, places = cost, [name.best for name in names]
-        if least <= free:
-            break
-    for name, place in zip(names, places, strict=True):
-        name.write(place)
-
-
-class _Paper:
-    """What names should not cover, in points on the paper."""
-
-    def __init__(self, ax: "Axes", at: np.ndarray) -> None:
-        self.ax = ax
-        self.low, self.high = self.place(np.transpose([ax.get_xlim(), ax.get_ylim()]))
-        # Thousands of points weigh no more than the paper they cover.
-        self.points = np.unique(np.round(self.place(at[~np.isnan(at).any(axis=1)]) / 2), axis=0) * 2
-        self.diagonal = self.low + np.linspace(0, 1, 40)[:, None] * (self.high - self.low)
-
-    def place(self, at: np.ndarray) -> np.ndarray:
-        """Data coordinates to points on the paper."""
-        return self.ax.transData.transform(at) * 72 / self.ax.figure.dpi
-
-
-class _Name:
-    """One name: where it may stand, what each of these places costs, and the place that it has."""
-
-    def __init__(self, paper: _Paper, name: str, at: np.ndarray) -> None:
-        self.paper, self.name, self.at = paper, name, at
-        measured = paper.ax.text(0, 0, name, fontsize=_SIZE, parse_math=False)
-        extent = measured.get_window_extent()
-        measured.remove()
-        self.size = np.array([extent.width, extent.height]) * 72 / paper.ax.figure.dpi
-        self.point = paper.place(at)
-        self.low = self._candidates()
-        self.high = self.low + self.size
-        # A line leads from here to the point.
-        self.end = np.clip(self.point, self.low, self.high)
-        self.distance = np.hypot(*(self.end - self.point).T)
-        self.around = self._covered(paper.points, 3 * _GAP)
-        self.cost = self.distance + _ON_A_NAME * (self.distance < _GAP)
-        self.cost += _ON_A_POINT * self._covered(paper.points, _GAP) + _NEAR_A_POINT * self.around
-        self.cost += _ON_THE_DIAGONAL * self._covered(paper.diagonal, _GAP) + _THROUGH_A_POINT * self._pierced()
-        self.best = 0
-
-    def settle(self, others: "Sequence[_Name]") -> float:
-        """Take the place that costs least as the others stand now; returned is what it costs."""
-        cost = self.cost.copy()
-        for other in others:
-            low, high, end = other.low[other.best], other.high[other.best], other.end[other.best]
-            cost += _ON_A_NAME * ((self.low - _GAP < high) & (low < self.high + _GAP)).all(axis=1)
-            cost += _ON_A_LINE * self._covered(other.point + _STEPS * (end - other.point), _GAP)
-            lines = self.point + _STEPS[:, None] * (self.end - self.point)
-            cost += _ON_A_LINE * ((low < lines) & (lines < high)).all(axis=-1).sum(axis=0)
-            cost += _ON_A_LINE * _cross(self.point, self.end, other.point, end)
-        self.best = int(np.argmin(cost))
-        return float(cost[self.best])
-
-    def write(self, place: int) -> None:
-        """Write the name, with a line to its point unless it stands right beside it and no other point does."""
-        low, end = self.low[place], self.end[place]
-        clear = self.distance[place] < 2 * _GAP and self.around[place] <= 1
-        line = {"arrowstyle": "-", "color": "0.4", "linewidth": 0.7, "shrinkA": 0, "shrinkB": 2.5}
-        self.paper.ax.annotate(
-            self.name,
-            (self.at[0], self.at[1]),
-            tuple((low - self.paper.low) / (self.paper.high - self.paper.low)),
-            textcoords="axes fraction",
-            va="bottom",
-            fontsize=_SIZE,
-            parse_math=False,
-            # An invisible box lets the line end at the name, not some way before.
-            bbox={"pad": 0, "visible": False},
-            arrowprops=None if clear else {**line, "relpos": tuple((end - low) / self.size)},
-            zorder=4,
-        ).set_in_layout(False)
-
-    def _candidates(self) -> np.ndarray:
-        """Low corners of the places: right of the point, left, above and below, then all over the axes."""
-        low = self.paper.low + _GAP
-        high = np.maximum(self.paper.high - _GAP - self.size, low)
-        sides = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]])
-        beside = self.point - self.size / 2 + sides * (self.size / 2 + 1.2 * _GAP)
-        steps = np.linspace(0, 1, 40)
-        everywhere = low + np.stack(np.meshgrid(steps, steps), axis=-1).reshape(-1, 2) * (high - low)
-        return np.concatenate([np.clip(beside, low, high), everywhere])
-
-    def _covered(self, points: np.ndarray, margin: float) -> np.ndarray:
-        """How many of these points each place covers, with a margin around the name."""
-        over = (self.low - margin < points[:, None]) & (points[:, None] < self.high + margin)
-        return over.all(axis=-1).sum(axis=0)
-
-    def _pierced(self) -> np.ndarray:
-        """How many other points the line from each place meets, of those nearby."""
-        away = self.paper.points - self.point
-        away = away[np.argsort(np.hypot(*away.T))[1:60], None]
-        line = self.end - self.point
-        along = np.clip((away * line).sum(axis=-1) / np.maximum(self.distance, 1e-9) ** 2, 0, 1)
-        return (np.hypot(*np.moveaxis(away - along[..., None] * line, -1, 0)) < _GAP).sum(axis=0)
-
-
-def _cross(a: np.ndarray, b: np.ndarray, c: np.ndarray, d: np.ndarray) -> np.ndarray:
-    """Whether the segments from a to b and from c to d cross."""
-
-    def left(p: np.ndarray, q: np.ndarray, r: np.ndarray) -> np.ndarray:
-        u, v = q - p, r - p
-        return u[..., 0] * v[..., 1] > u[..., 1] * v[..., 0]
-
-    return (left(a, b, c) != left(a, b, d)) & (left(c, d, a) != left(c, d, b))
+    """The names of the pairs, long ones on two lines; of a pair of one group, with the group."""
+    shown = shortened([str(label) for pair in index for label in pair[-2:]])
+    names = []
+    for *groups, first, second in index:
+        a, b = shown[str(first)], shown[str(second)]
+        name = f"{a} –\n{b}" if len(a) + len(b) > 20 else f"{a} – {b}"
+        names.append(f"{name} ({groups[0]})" if groups else name)
+    return names

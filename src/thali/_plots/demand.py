@@ -8,14 +8,14 @@ from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 
-@picture
+@picture("share", "share_low", "share_high", made_by="demand()")
 def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the share of a product at each price, with its interval; of several products a line each.
 
@@ -42,9 +42,9 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> demand(table).get_xlabel()
     'price'
     """
-    found = list(getattr(table, "columns", ()))
+    found = list(table.columns)
     several = found[:1] == ["product"] and len(found) > 1
-    if not {"share", "share_low", "share_high"} <= set(found) or found[several] == "share":
+    if found[several] == "share":
         raise ArgumentError("`table` contains no demand; pass the table returned by `demand` of a fitted model.")
     product = table.attrs.get("product")
     if several:
@@ -81,9 +81,9 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.grid(axis="y", color="0.9", linewidth=0.7, zorder=0)
     ax.spines[["top", "right"]].set_visible(False)
     if several:
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, frameon=False, fontsize=8, handlelength=1.5)
+        legend_of(ax, "lower left", (0.0, 1.0), ncols=3, handlelength=1.5)
     else:
-        ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+        legend_of(ax, "lower right", (1.0, 1.0))
     return ax
 
 
@@ -92,17 +92,14 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     names = short([str(value) for value in table.iloc[:, 0]])
     ax = new_axes(4.4 + label_width(names), 0.9 + 0.34 * len(names))[0] if ax is None else ax
     at = np.arange(len(names), dtype=float)
-    ax.hlines(at, table["share_low"], table["share_high"], color=COLOURS[0], linewidth=3.2, label=label)
-    ax.plot(table["share"], at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    draw_intervals(ax, at, table["share"], table["share_low"], table["share_high"], label)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.08 * table["share_high"].to_numpy(float).max())))
     ax.set_xlabel(of, parse_math=False)
-    ax.set_yticks(at, names, parse_math=False)
+    name_rows(ax, at, names)
     ax.set_title(attribute, loc="left", fontsize=9, parse_math=False)
     ax.xaxis.set_major_formatter(_percent)
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize=8)
+    legend_of(ax, "lower right", (1.0, 1.0))
     return ax
 
 

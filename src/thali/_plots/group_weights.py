@@ -1,25 +1,22 @@
 """The weights of features by group of people."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.answers.groups import group_features_table
-from thali._aspects.answers.kinds_of_people import as_groups
-from thali._aspects.findings.groups import MAX_GROUPS
 from thali.errors import ArgumentError
 
-from ._by_group import draw_groups, height_of
-from ._draws import is_table, posterior_of
+from ._by_group import MAX_GROUPS, draw_groups, height_of
 from ._fonts import picture
 from ._style import label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 
-@picture
-def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes":
+@picture("members", "probability", made_by="features()", attrs=("groups",))
+def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int = 12) -> "Axes":
     """Draw the weight of each feature in each group of people, one line a feature, the most probable at the top.
 
     Dot and line are the posterior mean and the interval of the weight, given that the feature is there; of choices it
@@ -28,8 +25,8 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Of two to seven groups or latent classes; or what its `features()` returned.
+    table : pandas.DataFrame
+        What `features()` of a fit to two to seven groups, or of as many latent classes, returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     most : int
@@ -42,7 +39,7 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     Raises
     ------
     ArgumentError
-        If the model is of one group, or of more than seven.
+        If there are more than seven groups.
 
     Examples
     --------
@@ -51,17 +48,9 @@ def group_weights(model: Any, ax: "Axes | None" = None, most: int = 12) -> "Axes
     >>> data = {name: th.PairedComparisons(counts, ["tea", "coffee", "milk"]) for name, counts in data.items()}
     >>> model = th.EliminationByAspects(people=th.people.Groups())
     >>> model = model.fit(data, draws=200, tune=200, thin=1, random_seed=1, progressbar=False)
-    >>> [text.get_text() for text in group_weights(model).get_legend().get_texts()]
+    >>> [text.get_text() for text in group_weights(model.features()).get_legend().get_texts()]
     ['women', 'men']
     """
-    table: Any = model
-    if not is_table(model):
-        posterior = as_groups(posterior_of(model))
-        if not posterior.groups:
-            raise ArgumentError(
-                "plots.group_weights requires a model of several groups of respondents; this model has one group."
-            )
-        table = group_features_table(posterior)
     names, n = table.attrs["groups"], table.attrs["options"]
     if len(names) > MAX_GROUPS:
         raise ArgumentError(f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(names)}. Select fewer.")

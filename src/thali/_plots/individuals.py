@@ -4,14 +4,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._aspects.answers.individuals import of_everybody, population_table
 from thali.errors import ArgumentError
 
-from ._draws import is_table, posterior_of
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 _MAX_OPTIONS = 40  # drawn, those that the population prefers
@@ -21,8 +20,8 @@ _MAX_SPREAD = 0.38  # of a row, above and below its middle
 _STEP = 0.09  # of a row, from a person to the next where there are few
 
 
-@picture
-def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) -> "Axes":
+@picture("mean", made_by="individuals()")
+def individuals(table: "pandas.DataFrame", ax: "Axes | None" = None, population: Any = None) -> "Axes":
     """Draw everybody's share of each option, and the share by the common weights; the most preferred at the top.
 
     A dot is a person, at the posterior mean of the share; of many people dots at the same share lie above each other.
@@ -31,12 +30,12 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Fitted to choices with ``people=Individuals()``; or the table that its `individuals()` returned.
-    population : pandas.DataFrame, optional
-        With such a table: mean, low and high of each option by the common weights; None: they are not drawn.
+    table : pandas.DataFrame
+        What `individuals()` of a fit to choices with ``people=Individuals()`` returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
+    population : pandas.DataFrame, optional
+        Mean, low and high of each option by the common weights; None: they are not drawn.
 
     Returns
     -------
@@ -45,7 +44,7 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     Raises
     ------
     ArgumentError
-        If people have no weights of their own, or weights of features and not of options.
+        If they are weights of features and not shares of options.
 
     Examples
     --------
@@ -55,19 +54,11 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['milk', 'tea']
     """
-    posterior = None
-    if is_table(model):
-        table = model
-    else:
-        posterior = of_everybody(posterior_of(model), "plots.individuals")
-        table = model.individuals()
     if "option" not in table.index.names:
         raise ArgumentError(
             "plots.individuals requires individual shares of options, but these respondents have weights of features;"
             " use plots.group_weights."
         )
-    if posterior is not None:
-        population = population_table(posterior)
     shares = table["mean"].unstack("option")
     middle = shares.mean() if population is None else population["mean"]
     options = middle.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
@@ -85,11 +76,9 @@ def individuals(model: Any, population: Any = None, ax: "Axes | None" = None) ->
         ax.hlines(rows, own["low"], own["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
         ax.scatter(own["mean"], rows, s=30, marker="D", color=COLOURS[1], edgecolor="white", linewidths=0.6, zorder=4)
     ax.axvline(1.0 / shares.shape[1], color="0.7", linewidth=0.8, zorder=0)
-    ax.set_yticks(rows, labels, parse_math=False)
+    name_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0.0, 1.03 * most)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     about = "" if population is None else f"\ndiamond: population, with {level_of(population)} interval"
     ax.set_xlabel(f"share of preference; dot: a respondent{about}", fontsize=9)
     return ax

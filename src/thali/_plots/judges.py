@@ -1,29 +1,41 @@
 """How sharply each judge sees the worths of options."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._posterior.interval import interval_name
 
-from ._style import COLOURS, label_width, new_axes, short
+from ._fonts import picture
+from ._style import COLOURS, interval_of, label_width, name_rows, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 MAX_JUDGES = 60  # that are drawn
 
 
-def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw the discrimination of each judge with its 89 % interval, the sharpest first.
+@picture(
+    "discrimination",
+    "low",
+    "high",
+    "comparisons",
+    "log_score",
+    "log_score_chance",
+    made_by="judges()",
+    attrs=("answers",),
+)
+def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw the discrimination of each judge with its interval, the sharpest first.
 
     Discrimination 0 is guessing, 1 that of the typical judge. In grey: judges whom the answers of all others predict no
     better than chance does. Of more than 60 judges the 30 sharpest and the 30 least sharp are drawn.
 
     Parameters
     ----------
-    board : Leaderboard
-        As `thali.leaderboard(judges=True)` gives it.
+    table : pandas.DataFrame
+        What `judges()` of a leaderboard returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -31,24 +43,18 @@ def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
 
-    Raises
-    ------
-    DataError
-        If the leaderboard was made without judges.
-
     Examples
     --------
     >>> import pandas as pd, thali as th
     >>> rows = [("tea", "milk", "tea", "Ann"), ("tea", "milk", "milk", "Bo")] * 9
     >>> rows += [("milk", "tea", "milk", "Bo"), ("milk", "tea", "tea", "Ann")] * 9
     >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
-    >>> judges(th.leaderboard(battles, judges=True, progressbar=False)).get_xlabel()
+    >>> judges(th.leaderboard(battles, judges=True, progressbar=False).judges()).get_xlabel()
     'discrimination (89 % interval)'
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    table, half = board.judges(), MAX_JUDGES // 2
-    count = len(table)
+    count, half = len(table), MAX_JUDGES // 2
     shown = table if count <= MAX_JUDGES else table.iloc[np.r_[:half, count - half : count]]
     labels = [
         f"{name}  {number:,g}"
@@ -67,14 +73,12 @@ def judges(board: Any, ax: "Axes | None" = None) -> "Axes":
     ax.xaxis.set_major_locator(FixedLocator(marks))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.set_xlabel(f"discrimination ({interval_name()})")
-    ax.set_yticks(rows, labels, parse_math=False)
-    ax.tick_params(axis="y", length=0)
-    title = f"next to each name: number of {board.data.word_for_answers}"
+    ax.set_xlabel(f"discrimination ({interval_name(interval_of(table))})")
+    name_rows(ax, rows, labels)
+    title = f"next to each name: number of {table.attrs['answers']}"
     title += f"; {MAX_JUDGES} of {count:,} judges" if count > MAX_JUDGES else ""
     title += "; grey: no better than chance" if is_guess.any() else ""
     ax.set_title(title, loc="left", fontsize=9)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     return ax

@@ -1,23 +1,31 @@
 """Preferences between the levels of an attribute."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import (
+    divide_rows,
+    draw_intervals,
+    grouped_rows,
+    label_width,
+    legend_of,
+    level_of,
+    name_grouped_rows,
+    new_axes,
+    short,
+)
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 _MAX_PAIRS = 3  # up to this many pairs of an attribute all are drawn; else every level against the worst one
-_ROW, _HEAD = 0.21, 0.26  # inches of a row and of the name of an attribute
 
 
-@picture
-def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("attribute", "level", "over", "effect", "low", "high", made_by="level_effects()")
+def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the probability that one level of an attribute is preferred to another, all else being equal.
 
     A point is the mean over people, its thick line the interval over draws; where people differ, the thin line holds
@@ -26,8 +34,8 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : ProductClasses, MultinomialLogit or HierarchicalLogit
-        Fitted; or the table that its `level_effects()` returned.
+    table : pandas.DataFrame
+        What `level_effects()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -35,10 +43,10 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
     """
-    table = _drawn(model if is_table(model) else model.level_effects())
-    attributes = list(dict.fromkeys(table["attribute"]))
-    heads = short(attributes)
-    places, head_places, labels = _places(table)
+    table = _drawn(table)
+    heads = short(list(dict.fromkeys(table["attribute"])))
+    places, head_places = grouped_rows(table["attribute"].tolist())
+    labels = _labels(table)
     width = label_width([*labels, *(f"{head} " for head in heads)])
     deepest = places[-1] + 0.16
     ax = new_axes(4.0 + width, 0.75 + deepest)[0] if ax is None else ax
@@ -47,18 +55,12 @@ def level_effects(model: Any, ax: "Axes | None" = None) -> "Axes":
     if "respondents_low" in table:
         people = table[["respondents_low", "respondents_high"]].to_numpy()
         ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{level_of(table)} of respondents")
-    ax.hlines(places, *ends.T, color=COLOURS[0], linewidth=3.2, zorder=2, label=f"mean, {level_of(table)} interval")
-    ax.plot(middle, places, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    draw_intervals(ax, places, middle, *ends.T, f"mean, {level_of(table)} interval")
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
-    ax.set_yticks([*places, *head_places], [*labels, *heads], fontsize=9, parse_math=False)
-    for text in ax.get_yticklabels()[len(places) :]:
-        text.set_fontweight("bold")
-    for place in head_places[1:]:
-        ax.axhline(place - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    name_grouped_rows(ax, places, labels, head_places, heads)
+    divide_rows(ax, head_places)
+    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax
 
 
@@ -77,24 +79,13 @@ def _drawn(table: "pandas.DataFrame") -> "pandas.DataFrame":
     return found
 
 
-def _places(table: "pandas.DataFrame") -> tuple[np.ndarray, np.ndarray, list[str]]:
-    """Positions of rows and names of attributes, in inches from the top, and the labels of the rows."""
-    at, places, heads = 0.06, [], []
-    last = None
-    for attribute in table["attribute"]:
-        if attribute != last:
-            heads.append(at + _HEAD / 2)
-            at += _HEAD
-            last = attribute
-        places.append(at + _ROW / 2)
-        at += _ROW
-        last = attribute
+def _labels(table: "pandas.DataFrame") -> list[str]:
+    """The labels of the rows."""
     shown = {}
     for _, rows in table.groupby("attribute", sort=False):  # two levels of one attribute must not look the same
         levels = list(dict.fromkeys([*rows["level"], *rows["over"]]))
         shown |= {(rows["attribute"].iloc[0], level): name for level, name in zip(levels, short(levels), strict=True)}
-    labels = [
+    return [
         f"{shown[attribute, level]} over {shown[attribute, other]}"
         for attribute, level, other in table[["attribute", "level", "over"]].itertuples(index=False)
     ]
-    return np.array(places), np.array(heads), labels

@@ -5,17 +5,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._digits import percent
-from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 
-@picture
+@picture("share", "share_low", "share_high", made_by="market_shares()")
 def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the share of every product with its interval; with a change, the share after it below, and the difference.
 
@@ -43,8 +42,6 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['A', 'B']
     """
-    if not {"share", "share_low", "share_high"} <= set(getattr(table, "columns", ())):
-        raise ArgumentError("`table` contains no shares; pass the table returned by `market_shares` of a fitted model.")
     changed = "after" in table
     names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
     height = 0.36 if changed else 0.62
@@ -62,14 +59,12 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ends = table[[f"{name}_high" for name, *_ in bars]].to_numpy(float)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.05 * float(ends.max()))))
     ax.set_xlabel(f"predicted share (line: {level_of(table)} interval)")
-    ax.set_yticks(at, names, parse_math=False)
+    name_rows(ax, at, names)
     ax.xaxis.set_major_formatter(lambda value, _: percent(value))
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     if changed:
         _write_changes(ax, at, table)
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.0)
+        legend_of(ax, "lower left", (0.0, 1.0), ncols=2, handlelength=1.0)
     return ax
 
 

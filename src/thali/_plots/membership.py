@@ -1,24 +1,24 @@
 """Who owns the features that were matched across draws: options by features, near ones side by side."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._arguments import whole
 
-from ._draws import is_table, posterior_of
 from ._fonts import picture
 from ._style import SHADES, label_width, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 _TALLEST = 22.0  # inches of all rows together
 _MAX_LABELS = 200  # more rows than this have no room for a label each
 
 
-@picture
-def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_features: int = 30) -> "Axes":
+@picture(made_by="membership()", attrs=("probability", "word"))
+def membership(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: int = 30) -> "Axes":
     """Draw which options own the features that were matched across draws, and how surely.
 
     A row is an option, a column a feature; the darker a cell, the larger the share of the draws with the feature in
@@ -29,12 +29,10 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
 
     Parameters
     ----------
-    model : fitted latent-feature model, or pandas.DataFrame
-        Or what its `membership()` returned.
+    table : pandas.DataFrame
+        What `membership()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
-    similar : float between 0 and 1
-        Jaccard index from which on features of different draws are taken for one, where a model is given.
     max_features : int, 1 or more
         The largest number of features to show, the most probable ones.
 
@@ -45,21 +43,17 @@ def membership(model: Any, ax: "Axes | None" = None, similar: float = 0.8, max_f
     Raises
     ------
     ArgumentError
-        If similar or max_features is out of its range.
+        If max_features is less than 1.
 
     Examples
     --------
     >>> import thali as th
     >>> model = th.AdditiveClustering(sigma=0.05, alpha=0.5)
     >>> model = model.fit(th.datasets.numbers(), draws=20, tune=20, random_seed=1, progressbar=False)
-    >>> membership(model, max_features=3).get_xlabel().splitlines()[0]
+    >>> membership(model.membership(), max_features=3).get_xlabel().splitlines()[0]
     'probability of the feature, mean weight'
     """
     whole("max_features", max_features, 1)
-    table = model
-    if not is_table(model):
-        posterior_of(model)
-        table = model.membership(similar=similar)
     owned, labels = table.to_numpy()[:, :max_features], table.index.tolist()
     n, k = owned.shape
     features = {name: np.array(table.attrs[name])[:k] for name in ("probability", "converged")}

@@ -1,15 +1,15 @@
 """A preference tree: aspects as branches, as long as their weights."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._draws import is_table
 from ._fonts import picture
 from .tree import draw
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 
@@ -27,8 +27,8 @@ class _Branches:
         return depths
 
 
-@picture
-def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("name", "parent", "length", made_by="findings()['weights']", attrs=("leaves",))
+def preference_tree(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw a model fitted by maximum likelihood as a preference tree.
 
     Each aspect is a branch whose length is its weight; an option is at the end of its unique branch, at the sum of the
@@ -37,22 +37,14 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : EliminationByAspects, or pandas.DataFrame
-        Fitted by maximum likelihood; two aspects have no owner in common, or one has all owners of the other. Or its
-        branches: name, parent (a row, -1 of the root), length; leaves first, the root last, ``attrs["leaves"]``.
+    table : pandas.DataFrame
+        Branches: name, parent (a row, -1 of the root), length; leaves first, the root last, ``attrs["leaves"]``.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
     Returns
     -------
     matplotlib axes
-
-    Raises
-    ------
-    NotFittedError
-        Unless fitted by maximum likelihood.
-    ArgumentError
-        If the aspects are no tree; two that overlap are named.
 
     References
     ----------
@@ -65,17 +57,10 @@ def preference_tree(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> model = th.EliminationByAspects(
     ...     {who: [group] for who, group in groups.items()}, method="maximum-likelihood"
     ... )
-    >>> ax = preference_tree(model.fit(th.datasets.celebrities().subset(groups)))
+    >>> ax = model.fit(th.datasets.celebrities().subset(groups)).plot("preference_tree")
     >>> ax.get_xlabel()
     'sum of weights'
     """
-    table = model
-    if not is_table(model):
-        from thali._aspects.maximum_likelihood.answers import estimates_of
-        from thali._aspects.maximum_likelihood.tables import branch_table
-
-        found = estimates_of(model, "preference_tree")
-        table = branch_table(found.known, found.weights)
     parents, lengths = table["parent"].to_numpy(int), table["length"].to_numpy(float)
     branches = _Branches(table["name"].tolist(), parents, lengths, table.attrs["leaves"])
     depths = branches.depths()

@@ -1,26 +1,25 @@
 """The posterior of the options' ranks."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.answers.kind import of_choices
-from thali._aspects.answers.options import ranks_table
 from thali._posterior.interval import interval_name
+from thali.errors import ArgumentError
 
-from ._draws import is_table, posterior_of
 from ._fonts import picture
 from ._style import SHADES, interval_of, label_width, new_axes, short, whole_ticks
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 
 MIN_DRAWN = 0.005  # less probable ranks stay white
 
 
-@picture
-def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
+@picture("rank", "rank_low", "rank_high", "p_1", made_by="ranks(every_rank=True)")
+def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the probability of each rank of each option, the best option at the top.
 
     Darker cells are more probable; white is below .005. Dot and line are the posterior mean of the rank and its
@@ -29,8 +28,8 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Anything with `posterior_`, or what its `ranks(every_rank=True)` returned.
+    table : pandas.DataFrame
+        What `ranks(every_rank=True)` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -43,14 +42,13 @@ def ranks(model: Any, ax: "Axes | None" = None) -> "Axes":
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique")
     >>> model = model.fit(th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
-    >>> ranks(model).get_xlabel()
+    >>> ranks(model.ranks(every_rank=True)).get_xlabel()
     'rank (mean and 89 % interval)'
     """
-    table = model
-    if not is_table(model):
-        table = ranks_table(of_choices(posterior_of(model), "plots.ranks"), every_rank=True)
     labels = short(table.index.tolist())
     n = len(labels)
+    if f"p_{n}" not in table:
+        raise ArgumentError("plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`.")
     if ax is None:
         cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
         (ax,) = new_axes(1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n)

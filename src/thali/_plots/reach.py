@@ -1,28 +1,26 @@
 """The sets of options that reach most people."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ._by_group import draw_groups, height_of
-from ._draws import is_table
 from ._fonts import picture
 from ._style import label_width, level_of, new_axes, short_set
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 
-@picture
-def reach(model: Any, size: int = 3, ax: "Axes | None" = None) -> "Axes":
+@picture("members", "reach", "low", "high", made_by="reach()")
+def reach(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the share of people whom each of the best sets of options reaches, and its interval.
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Fitted to choices with ``people=Individuals()``; or the table that its `reach()` returned.
-    size : int
-        Options of a set, of a model.
+    table : pandas.DataFrame
+        What `reach()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -37,7 +35,6 @@ def reach(model: Any, size: int = 3, ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in reach(table).get_yticklabels()]
     ['tea, milk']
     """
-    table = model if is_table(model) else model.reach(size)
     labels = [short_set(", ".join(members)) for members in table["members"]]
     if ax is None:
         (ax,) = new_axes(3.6 + label_width(labels), 0.9 + height_of(len(labels), 1))

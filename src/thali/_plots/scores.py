@@ -1,25 +1,24 @@
 """Scores of options from 0 to 100, of all people or by group."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._aspects.findings.groups import MAX_GROUPS
 from thali.errors import ArgumentError
 
-from ._by_group import draw_groups, height_of
-from ._draws import is_table
+from ._by_group import MAX_GROUPS, draw_groups, height_of
 from ._fonts import picture
 from ._style import label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 _COLUMNS = ["score", "low", "high"]
 
 
-@picture
-def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
+@picture("score", "low", "high", made_by="scores()")
+def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the score of each option and its interval, the option with the highest mean score at the top.
 
     The thin line is the score of an average option, 100 over their number; on an anchored scale that of the option
@@ -27,10 +26,8 @@ def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    model : fitted model, or pandas.DataFrame
-        Fitted to choices; or the table that its `scores()` returned.
-    by : Segments, mapping or Series, optional
-        As for `scores()` of a model.
+    table : pandas.DataFrame
+        What `scores()` of a fitted model returned.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -51,7 +48,6 @@ def scores(model: Any, by: Any = None, ax: "Axes | None" = None) -> "Axes":
     >>> [text.get_text() for text in scores(table).get_yticklabels()]
     ['milk', 'tea']
     """
-    table = model if is_table(model) else model.scores(by)
     groups = [""] if table.index.nlevels == 1 else list(dict.fromkeys(table.index.get_level_values(0)))
     if len(groups) > MAX_GROUPS:
         raise ArgumentError(f"plots.scores draws at most {MAX_GROUPS} groups; got {len(groups)}. Select fewer.")

@@ -1,27 +1,24 @@
 """Segments of people: how large they are, and what each prefers."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._digits import percent
-from thali._people.segments import HasSegments
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, divide_rows, grouped_rows, interval_of, label_width, name_grouped_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 _MAX_LEVELS = 28  # in the picture; of more, those in which segments differ most
-_ROW, _HEAD = 0.21, 0.27  # inches of a level and of the name of an attribute
 _WIDTH, _NAME = 1.75, 24  # inches of a segment, letters in a line of its name
 
 
-@picture
-def segments(model: Any, k: Any = None) -> "list[Axes]":
+@picture(made_by="segments()", has="profiles")
+def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     """Draw what the people of each segment prefer, beside everybody.
 
     A column is a segment, with its size and what distinguishes it. A point is how often its people prefer the level to
@@ -30,39 +27,41 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
 
     Parameters
     ----------
-    model : HierarchicalLogit, LatentClassLogit, ProductClasses, or EliminationByAspects with ``people=Individuals()``
-        Fitted; or what its `segments()` returned.
-    k : int, or several, optional
-        How many segments, as for `segments()` of the model.
+    found : Segments
+        What `segments()` of a fitted model returned.
+    ax : sequence of matplotlib axes, optional
+        Where to draw, one a segment; a new figure if None.
 
     Returns
     -------
     list of matplotlib axes
         One a segment.
     """
-    found = model.segments(k) if isinstance(model, HasSegments) else model
     profiles = found.profiles
     if is_of_options := "option" in profiles:
         profiles = profiles.rename(columns={"option": "level"}).assign(attribute="")
     attributes, levels = _shown(profiles)
-    places, heads = _places(attributes)
+    places, heads = grouped_rows(attributes)
     names = [] if is_of_options else short(list(dict.fromkeys(attributes)))
     labels = _short_levels(attributes, levels)
     tall = max(places[-1] + 0.16, 1.0)
     wide = label_width([*labels, *(f"{name} " for name in names)])
     wrapped = list(map(_wrapped, found.sizes["name"]))
     lines = 1 + max(name.count("\n") for name in wrapped)
-    drawn = new_axes(wide + _WIDTH * len(found), 1.0 + 0.16 * lines + tall, 1, len(found))
+    if ax is None:
+        ax = new_axes(wide + _WIDTH * len(found), 1.0 + 0.16 * lines + tall, 1, len(found))
+    drawn = list(ax)
     wanted = list(zip(attributes, levels, strict=True))
-    for number, (ax, (segment, row)) in enumerate(zip(drawn, found.sizes.to_dict("index").items(), strict=True)):
+    for number, (panel, (segment, row)) in enumerate(zip(drawn, found.sizes.to_dict("index").items(), strict=True)):
         own = profiles.loc[profiles["segment"] == segment].set_index(["attribute", "level"]).loc[wanted]
         colour = COLOURS[number % len(COLOURS)]
-        ax.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
-        ax.hlines(places, own["all_respondents"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1)
-        at = np.asarray(places)
-        ax.vlines(own["all_respondents"], at - 0.08, at + 0.08, color="0.35", linewidth=1.6, zorder=2)
-        ax.hlines(places, own["preferred_low"], own["preferred_high"], color=colour, linewidth=1.4, zorder=3)
-        ax.plot(
+        panel.axvline(0.5, color="0.6", linewidth=0.8, linestyle="--", zorder=0)
+        panel.hlines(
+            places, own["all_respondents"], own["preferred"], color=colour, alpha=0.35, linewidth=4.0, zorder=1
+        )
+        panel.vlines(own["all_respondents"], places - 0.08, places + 0.08, color="0.35", linewidth=1.6, zorder=2)
+        panel.hlines(places, own["preferred_low"], own["preferred_high"], color=colour, linewidth=1.4, zorder=3)
+        panel.plot(
             own["preferred"],
             places,
             "o",
@@ -72,21 +71,18 @@ def segments(model: Any, k: Any = None) -> "list[Axes]":
             zorder=4,
             label="segment",
         )
-        for head in heads[1:]:
-            ax.axhline(head - _HEAD * 0.62, color="0.88", linewidth=0.8, zorder=0)
+        divide_rows(panel, heads)
         interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
         title = f"{segment}: {percent(row['share'])} of respondents\n({interval})"
-        ax.set_title(title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines)
-        ax.text(0.0, 1.0, wrapped[number], transform=ax.transAxes, fontsize=8, va="bottom", parse_math=False)
-        ax.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
-        ax.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
-        ax.tick_params(axis="y", length=0)
-        ax.spines[["top", "right", "left"]].set_visible(False)
-        ax.set_yticks([*places, *heads], [""] * (len(places) + len(heads)))
+        panel.set_title(title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines)
+        panel.text(0.0, 1.0, wrapped[number], transform=panel.transAxes, fontsize=8, va="bottom", parse_math=False)
+        panel.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
+        panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+        panel.tick_params(axis="y", length=0)
+        panel.spines[["top", "right", "left"]].set_visible(False)
+        panel.set_yticks([*places, *heads], [""] * (len(places) + len(heads)))
     first = drawn[0]
-    first.set_yticks([*places, *heads], [*labels, *names], fontsize=9, parse_math=False)
-    for text in first.get_yticklabels()[len(places) :]:
-        text.set_fontweight("bold")
+    name_grouped_rows(first, places, labels, heads, names)
     figure = first.figure
     what, interval = "option" if is_of_options else "level", interval_name(interval_of(found.profiles))
     figure.supxlabel(
@@ -116,18 +112,6 @@ def _shown(profiles: "pandas.DataFrame") -> tuple[list[str], list[str]]:
             kept.add(attribute)
     shown = [(attribute, level) for attribute, own in levels.items() if attribute in kept for level in own]
     return [attribute for attribute, _ in shown], [level for _, level in shown]
-
-
-def _places(attributes: list[str]) -> tuple[list[float], list[float]]:
-    """Positions of the levels and of the names of the attributes, in inches from the top."""
-    at, places, heads = 0.05, [], []
-    for place, attribute in enumerate(attributes):
-        if attribute and (place == 0 or attribute != attributes[place - 1]):
-            heads.append(at + _HEAD / 2)
-            at += _HEAD
-        places.append(at + _ROW / 2)
-        at += _ROW
-    return places, heads
 
 
 def _short_levels(attributes: list[str], levels: list[str]) -> list[str]:

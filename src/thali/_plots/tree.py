@@ -1,7 +1,7 @@
 """A tree over options, from its root to its leaves."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
@@ -19,28 +19,19 @@ if TYPE_CHECKING:
 
 _LARGEST, _SMALLEST, _NAME = 9, 5, 8  # points of a label, and of the name of an inner node
 _GAP = 2.0  # points between a name and a line
-# Where a name is tried, in points from the middle of its edge: above or below it, or on rings around it with a leader.
-_ALONG = ((0.0, _GAP, "bottom"), (0.0, -_GAP, "top"))
-_BESIDE = tuple(
-    (1.6 * radius * float(np.cos(turn)), radius * float(np.sin(turn)), "center")
-    for radius in range(10, 90, 8)
-    for turn in np.linspace(np.pi, -np.pi, 16, endpoint=False)
-)
-_LEADER = {"arrowstyle": "-", "color": "0.55", "linewidth": 0.6, "shrinkA": 1, "shrinkB": 0}
-_MAX_LEADERS = 12  # names with leaders; more are a thicket, and none is drawn
+_PLACES = ((_GAP, "bottom"), (-_GAP, "top"))  # where a name is tried: above its edge, and below it
 
 
-@picture
-def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
+@picture()
+def tree(tree: Tree, ax: "Axes | None" = None) -> "Axes":
     """Draw a tree, the root at the left, the leaves at the right, with edges of their lengths.
 
-    Names of inner nodes are at the edges that lead to them, or near those with a line to the edge, if there is room. If
-    there are too many leaves for readable labels, only some are labelled.
+    Names of inner nodes are at the edges that lead to them, if there is room. If there are too many leaves for readable
+    labels, only some are labelled.
 
     Parameters
     ----------
-    tree : Tree, or a model
-        Of a model the tree that it was given, which is its argument.
+    tree : Tree
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -51,7 +42,7 @@ def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
     Raises
     ------
     ArgumentError
-        If it is neither a tree nor a model that has one.
+        If it is no tree.
 
     Examples
     --------
@@ -60,29 +51,12 @@ def tree(tree: Any, ax: "Axes | None" = None) -> "Axes":
     >>> [tick.get_text() for tick in ax.get_yticklabels()]
     ['tea', 'coffee', 'milk', 'juice']
     """
-    tree = _tree_of(tree)
+    if not isinstance(tree, Tree):
+        raise ArgumentError(f"plots.tree requires a Tree; got {type(tree).__name__}.")
     ax, _ = draw(tree, tree.depths, ax)
     ax.set(xlim=(-0.01, 1.005), xlabel="distance from the root")
     ax.set_xticks(np.linspace(0, 1, 5), ["0", "0.25", "0.5", "0.75", "1"])
     return ax
-
-
-def _tree_of(given: Any) -> Tree:
-    """The tree itself, or that of a model."""
-    from thali._aspects.priors.phylogenetic import PhylogeneticBuffet
-    from thali._model.base import Model
-
-    if isinstance(given, Tree):
-        return given
-    if not isinstance(given, Model):
-        raise ArgumentError(f"plots.tree requires a Tree; got {type(given).__name__}.")
-    for value in given.get_params().values():
-        if isinstance(value, Tree | PhylogeneticBuffet):
-            return value if isinstance(value, Tree) else value.tree
-    raise ArgumentError(
-        "plots.tree requires a Tree, which this model does not have; use plots.preference_tree for known aspects"
-        " fitted by maximum likelihood, plots.features for other models."
-    )
 
 
 class Branches(Protocol):
@@ -140,46 +114,36 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
 
 
 def _names(ax: "Axes", tree: Branches, x: np.ndarray, y: np.ndarray) -> "dict[int, Annotation]":
-    """The names of inner nodes, with a leader to the middle of the edge that leads to the node."""
+    """The names of inner nodes, at the middle of the edges that lead to them."""
     look = {"textcoords": "offset points", "ha": "center", "fontsize": _NAME, "color": "0.25", "parse_math": False}
     texts = {}
     for node in range(tree.n_leaves, len(tree.names) - 1):
         if name := one_line(tree.names[node]):
             middle = ((x[tree.parents[node]] + x[node]) / 2, y[node])
-            texts[node] = ax.annotate(name, middle, (0, 0), **look, arrowprops=_LEADER)
+            texts[node] = ax.annotate(name, middle, (0, 0), **look)
             texts[node].set_in_layout(False)
     return texts
 
 
 def _place(ax: "Axes", texts: "dict[int, Annotation]", lines: np.ndarray) -> None:
-    """Move names to where they touch nothing: along their edges, or beside those; one without room is removed."""
-    # The first lines are the edges, in the order of the nodes.
+    """Move names to where they touch nothing; one without room along its edge is removed."""
     gap = _GAP * ax.figure.dpi / 72
-    drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)
+    drawn = ax.transData.transform(lines.reshape(-1, 2)).reshape(-1, 2, 2)  # the first are edges, in order of nodes
     taken = [np.array([line.min(axis=0), line.max(axis=0)]) for line in drawn]
-    without_room = []
     for node, text in texts.items():
-        (start, _), (end, _) = drawn[node]
-        fits = end - start >= gap * len(text.get_text())  # letters are about twice as wide as the gap
-        if not (fits and _placed(ax, text, _ALONG, taken)):
-            without_room.append(text)
-        else:
-            text.arrow_patch.set_visible(False)  # type: ignore[union-attr]
-    for text in without_room:
-        if len(without_room) > _MAX_LEADERS or not _placed(ax, text, _BESIDE, taken):
+        length = drawn[node][1, 0] - drawn[node][0, 0]
+        fits = length >= gap * len(text.get_text())  # letters are about twice as wide as the gap
+        if not (fits and _is_placed(ax, text, taken)):
             text.remove()
 
 
-def _placed(ax: "Axes", text: "Annotation", places: tuple[tuple[float, float, str], ...], taken: list) -> bool:
-    """Move a name to the first of the places where it touches none of the boxes `taken`; False if there is none."""
-    from matplotlib.text import Text
-
+def _is_placed(ax: "Axes", text: "Annotation", taken: list[np.ndarray]) -> bool:
+    """Whether a name found a place where it touches none of the boxes `taken`, to which it is added."""
     gap = _GAP * ax.figure.dpi / 72
     low, high = np.array(taken).transpose(1, 0, 2)
-    for across, up, vertical in places:
-        text.set(position=(across, up), verticalalignment=vertical)
-        text.get_window_extent()  # which moves it
-        box = Text.get_window_extent(text)  # without the leader
+    for up, vertical in _PLACES:
+        text.set(position=(0.0, up), verticalalignment=vertical)
+        box = text.get_window_extent()
         corner, opposite = np.array([box.x0 - gap, box.y0]), np.array([box.x1 + gap, box.y1])
         touches = ((corner < high) & (low < opposite)).all(axis=1).any()
         if not touches and (ax.bbox.min < corner).all() and (opposite < ax.bbox.max).all():

@@ -1,22 +1,22 @@
 """The utility scale of a maximum-likelihood fit, with error bars."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._inference.numerics.ranks import descending
-from thali._posterior.interval import INTERVAL, interval_name
+from thali._posterior.interval import interval_name
 
-from ._draws import is_table
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, interval_of, label_width, name_rows, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 
-@picture
-def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: float = INTERVAL) -> "Axes":
+@picture("utility", "low", "high", made_by="findings()['utility_scale']")
+def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: bool = True) -> "Axes":
     """Draw the utility of each option, for which Bradley and Terry's models say worth, on a logarithmic axis.
 
     The intervals are those of quasi-variances, which need no option as a reference: two options whose intervals do not
@@ -25,23 +25,16 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
 
     Parameters
     ----------
-    model : EliminationByAspects, or pandas.DataFrame
-        Fitted by maximum likelihood; or the table of its finding ``utility_scale``.
+    table : pandas.DataFrame
+        The table of the finding "utility_scale" of a fit by maximum likelihood.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
     sort : bool
         Whether options are sorted by utility, the highest first; else they are in the order of the data.
-    ci : float in (0, 1)
-        Probability of the intervals, where a model is given.
 
     Returns
     -------
     matplotlib axes
-
-    Raises
-    ------
-    NotFittedError
-        Unless fitted by maximum likelihood.
 
     References
     ----------
@@ -51,15 +44,9 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     --------
     >>> import thali as th
     >>> model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(th.datasets.celebrities())
-    >>> utility_scale(model).get_yticklabels()[0].get_text()
+    >>> utility_scale(model.findings()["utility_scale"].table).get_yticklabels()[0].get_text()
     'LBJ'
     """
-    table = model
-    if not is_table(model):
-        from thali._aspects.maximum_likelihood.answers import estimates_of
-        from thali._aspects.maximum_likelihood.tables import utility_table
-
-        table = utility_table(estimates_of(model, "utility_scale"), ci)
     if sort:
         table = table.iloc[descending(table["utility"].to_numpy())]
     utility, lows, highs = (table[name].to_numpy(float) for name in ("utility", "low", "high"))
@@ -79,12 +66,10 @@ def utility_scale(model: Any, ax: "Axes | None" = None, sort: bool = True, ci: f
     room = ax.get_window_extent().height / ax.figure.dpi * 72 / n
     step = int(np.ceil(6.0 / room))
     size = float(np.clip(room / 1.2, 5, 9))
-    ax.set_yticks(rows[::step], labels[::step], parse_math=False, fontsize=size)
+    name_rows(ax, rows[::step], labels[::step], fontsize=size)
     ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name(interval_of(table))}{whose})")
-    ax.tick_params(axis="y", length=0)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right", "left"]].set_visible(False)
     return ax
 
 

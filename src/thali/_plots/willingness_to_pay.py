@@ -4,17 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali.errors import ArgumentError
-
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
     from matplotlib.axes import Axes
 
 
-@picture
+@picture("attribute", "level", "over", "wtp", "wtp_low", "wtp_high", made_by="willingness_to_pay()")
 def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """Draw the amount that the median person would pay for each level, its interval, and how far people differ.
 
@@ -43,10 +41,6 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     >>> [text.get_text() for text in willingness_to_pay(pd.DataFrame([row])).get_yticklabels()]
     ['zoom: yes over no']
     """
-    if not {"attribute", "level", "over", "wtp", "wtp_low", "wtp_high"} <= set(getattr(table, "columns", ())):
-        raise ArgumentError(
-            "`table` contains no willingness to pay; pass the table returned by `willingness_to_pay` of a fitted model."
-        )
     names = short([_name(row) for row in table.to_dict("records")])
     ax = new_axes(4.2 + label_width(names), 1.1 + 0.3 * len(names))[0] if ax is None else ax
     at, level = np.arange(len(names), dtype=float), level_of(table)
@@ -61,17 +55,14 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     else:
         _mark_ends(ax, at, ends, low, high)
     label = f"median respondent, {level} interval" if "respondents_low" in table else f"{level} interval"
-    ax.hlines(at, *ends.clip(low, high).T, color=COLOURS[0], linewidth=3.2, zorder=2, label=label)
-    ax.plot(table["wtp"].clip(low, high), at, "o", color=COLOURS[0], markersize=5.5, markeredgecolor="white", zorder=3)
+    draw_intervals(ax, at, table["wtp"].clip(low, high), *ends.clip(low, high).T, label)
     price = table.attrs.get("price")
     ax.set(xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
     units = "" if price is None else f", in units of {price}"
     ax.set_xlabel(f"willingness to pay{units}", parse_math=False)
-    ax.set_yticks(at, names, parse_math=False)
+    name_rows(ax, at, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
-    ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
-    ax.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=8, handlelength=1.5)
+    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax
 
 

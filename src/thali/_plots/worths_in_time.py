@@ -1,31 +1,34 @@
 """Ratings of options in each period."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from thali._paired.findings import changed
 from thali._posterior.interval import interval_name
 
-from ._style import COLOURS, label_width, new_axes, short
+from ._fonts import picture
+from ._style import COLOURS, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
+    import pandas
     from matplotlib.axes import Axes
 
 _STYLES = ("-", "--", ":", "-.")
 _MOST_TICKS = 12  # names of periods
 
 
-def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
-    """Draw the rating of each option in each period, with bands of 89 % intervals and names at the ends of lines.
+@picture("option", "period", "rating", "low", "high", "rank", made_by="worths_in_time()", attrs=("better", "worse"))
+def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
+    """Draw the rating of each option in each period, with bands of their intervals and names at the ends of lines.
 
     Seven options have colours, bands and names: those that have surely become better or worse since they entered, and
     the first of the last period; the others are grey.
 
     Parameters
     ----------
-    board : Leaderboard
-        As `thali.leaderboard(period=)` gives it.
+    table : pandas.DataFrame
+        What `worths_in_time()` of a leaderboard returned; ``attrs["better"]`` and ``attrs["worse"]`` are
+        the options that surely changed.
     ax : matplotlib axes, optional
         Where to draw; a new figure if None.
 
@@ -33,28 +36,23 @@ def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
     -------
     matplotlib axes
 
-    Raises
-    ------
-    DataError
-        If the leaderboard was made without periods.
-
     Examples
     --------
     >>> import pandas as pd, thali as th
     >>> rows = [("tea", "milk", "tea", 1), ("tea", "milk", "tea", 1), ("tea", "milk", "milk", 2)] * 9
     >>> rows += [("milk", "tea", "tea", 3), ("milk", "tea", "milk", 3)] * 9
     >>> games = pd.DataFrame(rows, columns=["left", "right", "winner", "season"])
-    >>> worths_in_time(th.leaderboard(games, period="season", progressbar=False)).get_ylabel()
+    >>> worths_in_time(th.leaderboard(games, period="season", progressbar=False).worths_in_time()).get_ylabel()
     'rating (89 % interval)'
     """
-    table = board.worths_in_time()
     periods = list(dict.fromkeys(table["period"]))
     at = {name: k for k, name in enumerate(periods)}
-    order = board.table.index.tolist()
-    moved = {option for options in changed(board) for option in options}
+    last = table[table["period"] == periods[-1]].sort_values("rank", kind="stable")
+    order = list(dict.fromkeys([*last["option"], *table["option"]]))
+    moved = {*table.attrs["better"], *table.attrs["worse"]}
     named = sorted(sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index)
     labels = short(named)
-    others = [option for option in board.table.index if option not in named]
+    others = [option for option in order if option not in named]
     if ax is None:
         ax = new_axes(min(9.0, 3.5 + 0.5 * len(periods)) + label_width(labels), 4.2)[0]
     own = {str(option): rows for option, rows in table.groupby("option", sort=False)}
@@ -90,7 +88,7 @@ def worths_in_time(board: Any, ax: "Axes | None" = None) -> "Axes":
         for tick in ax.get_xticklabels():
             tick.set(ha="right", rotation_mode="anchor")
     ax.set_xlim(-0.02 * len(periods), len(periods) - 1 + 0.01 * len(periods))
-    ax.set_ylabel(f"rating ({interval_name()})")
+    ax.set_ylabel(f"rating ({interval_name(interval_of(table))})")
     if others:
         ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
     ax.grid(axis="y", color="0.9", linewidth=0.8)

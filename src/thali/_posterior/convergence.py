@@ -19,7 +19,7 @@ _MIN_DRAWS = 100  # draws of a chain, too few to call chains that differ apart f
 
 _STUCK = Message(
     "the chains stay in different regions, so more draws will rarely help; inspect the traces",
-    InPython(" with plots.trace"),
+    InPython(" with model.plot('trace')"),
     " and try other seeds",
 )
 

@@ -87,8 +87,6 @@ class DataFacts(NamedTuple):
     of_choices: bool = False
     of_several: bool = False  # whether only features of several objects touch the data
     says_silent: bool = True  # whether features that the data say nothing of are listed, last
-    # the features that the data depend on, and the others, as a picture of their number calls them
-    counts: tuple[str, str] = ("shared by two or more objects", "all, including those of only one object")
 
 
 _CHOSEN = DataFacts("aspect", of_choices=True)
@@ -97,7 +95,7 @@ FACTS = {
     CHOICES: _CHOSEN,
     BEST_WORST: _CHOSEN,
     SIMILARITIES: DataFacts(of_several=True),
-    TRIPLETS: DataFacts(of_several=True, says_silent=False, counts=("that affect the answers", "all")),
+    TRIPLETS: DataFacts(of_several=True, says_silent=False),
     OWN: DataFacts(),
 }
 

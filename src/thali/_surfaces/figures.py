@@ -1,7 +1,6 @@
 """Pictures drawn: each figure once, for a page and for files alike; the same bytes for the same picture."""
 
 import io
-from types import ModuleType
 from typing import Any, Protocol
 
 from thali._labels import printable
@@ -25,7 +24,7 @@ _DIGITS = 9  # of the place of axes, as a share of the figure, and of its part t
 class Drawable(Protocol):
     """A `Picture`, or what else draws axes."""
 
-    def draw(self, plots: ModuleType, /) -> Any:
+    def draw(self) -> Any:
         """The axes."""
 
 
@@ -77,13 +76,11 @@ class Figures:
         from matplotlib import pyplot
         from matplotlib.transforms import Bbox
 
-        from thali import plots
-
         if id(picture) not in self._drawn:
             matplotlib.use("Agg")  # pictures go to files, so no display is needed
             before = set(pyplot.get_fignums())
             try:
-                figure = np.ravel(picture.draw(plots))[0].figure
+                figure = np.ravel(picture.draw())[0].figure
                 figure.draw_without_rendering()
                 box = figure.get_tightbbox().padded(_MARGIN)
                 box = Bbox(box.get_points().round(_DIGITS))

@@ -33,9 +33,9 @@ class Slide:
     sentence: str
     about: str  # what the data are
 
-    def draw(self, plots: Any) -> Any:
+    def draw(self) -> Any:
         """Axes on a figure of 16 to 9 that is as large as the picture needs."""
-        axes = self.picture.draw(plots)
+        axes = self.picture.draw()
         figure = np.ravel(axes)[0].figure
         lines = textwrap.wrap(
             self.sentence.replace(" %", "\N{NO-BREAK SPACE}%"), _LETTERS, max_lines=_LINES, placeholder=" …"

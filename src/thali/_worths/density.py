@@ -88,15 +88,6 @@ class RowBlock(NamedTuple):
     judged: Any  # (rows, judges): 1 for the judge
     biased: Any  # (rows, judges times covariates): the covariates of the judge
 
-    def outer(self, reach: np.ndarray) -> Any:
-        """Return the slopes of log odds by coefficients, log discriminations (d times the difference) and biases."""
-        from scipy.sparse import csr_array, hstack
-
-        reached = self.judged * reach[:, None]
-        if isinstance(reached, np.ndarray):
-            return np.hstack([self.rows.x, reached, self.biased])
-        return hstack([csr_array(self.rows.x), reached, self.biased]).tocsr()
-
 
 class ComparisonsAtPoints(NamedTuple):
     """Comparisons as they are seen from points (rows, points)."""
@@ -188,12 +179,24 @@ class Density:
         other.rows, other._blocks = rows, {}
         return other
 
+    def some(self, which: Any) -> "Density":
+        """Return the density of some rows."""
+        rows = self.rows
+        arrays = (each[which] for each in rows[:8])
+        return self.with_rows(ComparisonRows(*arrays, rows.lapse, rows.has_ties))
+
     def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Density":
         """Return the density of other counts."""
         return self.with_rows(self.rows._replace(wins=wins, losses=losses, tied=tied))
 
-    def raised(self, power: float) -> "Density":
-        """Return the density whose likelihood is raised to a power."""
+    def halves(self, rng: np.random.Generator) -> "tuple[Density, Density]":
+        """Return the densities of random halves of the answers."""
+        counts = self.rows.wins, self.rows.losses, self.rows.tied
+        first = [half(rng, each) for each in counts]
+        return self.with_counts(*first), self.with_counts(*map(np.subtract, counts, first))
+
+    def raised(self, power: Any) -> "Density":
+        """Return the density whose likelihood is raised to a power, or each row's to one of several."""
         return self.with_counts(*(power * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
 
     def without_judge(self, judge: int) -> "Density":
@@ -416,11 +419,13 @@ class Density:
         """Return the same with slopes by log d."""
         scores = np.zeros((self.size, self.n_judges))
         for block in self.blocks(1):
-            by_row = self._by_row(block, point)
-            for place, jacobian in ((self.worths, by_row.inner), (self.outer, by_row.outer)):
-                scores[place] += _dense((jacobian * by_row.slope[:, None]).T @ block.judged)
+            own, judged = self._by_row(block, point), block.judged
+            self._add_to_sides(scores, block.rows, block.rows.judge, own.slope * own.sharpness)
+            scores[self.beta] += (judged.T @ (own.slope[:, None] * block.rows.x)).T
+            scores[self.judges] += np.diag(judged.T @ (own.slope * own.reach))
+            scores[self.bias] += _dense((block.biased * own.slope[:, None]).T @ judged)
             if self.rows.has_ties:
-                scores[self.nu] += block.judged.T @ by_row.of_nu
+                scores[self.nu] += judged.T @ own.of_nu[:, 0]
         return scores
 
     def predicted(self, others: np.ndarray) -> Predicted:
@@ -438,11 +443,6 @@ class Density:
         return Predicted(given, average, chance, rows.total)
 
     # Its curvature ---------------------------------------------------------------------------------------------------
-
-    @property
-    def outer(self) -> slice:
-        """The coefficients, log discriminations and biases in a point."""
-        return slice(self.beta.start, self.size)
 
     def prior_curvature(self, spreads: Spreads) -> Bordered:
         """Return minus the second derivatives of the log prior."""
@@ -480,14 +480,18 @@ class Density:
         seen = self.seen(block, point[:, None])
         found = slopes(block.rows, seen.q, seen.rest, seen.log_nu)
         value = float(terms(block.rows, seen.q, seen.rest, seen.log_nu).sum())
-        slope, of_nu, weight, mixed, spread = (
-            each[:, 0] for each in (found.slope, found.of_nu, -found.bend, found.mixed, found.spread)
-        )
+        slope, weight, mixed, spread = (each[:, 0] for each in (found.slope, -found.bend, found.mixed, found.spread))
         if is_convex:
             weight = np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
         sharpness = np.broadcast_to(seen.sharpness[:, 0], len(slope))
-        inner, reach = block.along * sharpness[:, None], sharpness * seen.difference[:, 0]
-        return _RowsAtPoint(value, slope, of_nu, weight, mixed, spread, sharpness, inner, block.outer(reach), reach)
+        reach = sharpness * seen.difference[:, 0]
+        return _RowsAtPoint(seen, value, slope, found.of_nu, weight, mixed, spread, sharpness, reach)
+
+    def _add_to_sides(self, table: np.ndarray, rows: ComparisonRows, columns: np.ndarray, values: np.ndarray) -> None:
+        """Add values of rows, a column for each, where the first option is, and subtract them where the second is."""
+        flat, width, start = table.reshape(-1), table.shape[1], rows.period * self.n_options
+        np.add.at(flat, (start + rows.first) * width + columns, values)
+        np.subtract.at(flat, (start + rows.second) * width + columns, values)
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
         """Return the same with derivatives by log d."""
@@ -495,46 +499,58 @@ class Density:
         periods, n = self.n_periods, self.n_options
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
-        outer = slice(self.outer.start - stop, self.outer.stop - stop)
-        judges = slice(self.judges.start - stop, self.judges.stop - stop)
+        outside = self.nu, self.beta, self.judges, self.bias
+        nu, beta, judges, bias = (slice(each.start - stop, each.stop - stop) for each in outside)
         for block in self.blocks(1):
-            own = self._by_row(block, point, is_convex)
+            own, rows = self._by_row(block, point, is_convex), block.rows
             value += own.value
-            gradient[self.worths, 0] += own.inner.T @ own.slope
-            gradient[self.outer, 0] += own.outer.T @ own.slope
-            rows, weighted = block.rows, own.outer * own.weight[:, None]
-            np.add.at(blocks, (rows.period, rows.first, rows.second), -own.weight * own.sharpness**2)
-            border[:, outer] += _dense(own.inner.T @ weighted)
-            corner[outer, outer] += _dense(own.outer.T @ weighted)
+            self._add_slope(gradient, block, own.seen, own.slope[:, None], own.of_nu)
+            steep, along, x = own.weight * own.sharpness, block.along.T, rows.x
+            place = (rows.period * n + rows.first) * n + rows.second
+            np.subtract.at(blocks.reshape(-1), place, steep * own.sharpness)
+            border[:, beta] += along @ (steep[:, None] * x)
+            corner[beta, beta] += x.T @ (own.weight[:, None] * x)
+            if self.n_judges:
+                bent = own.slope * (not is_convex)  # what bends log odds themselves
+                self._add_to_sides(border, rows, judges.start + rows.judge, steep * own.reach - own.sharpness * bent)
+                corner[judges, judges] += np.diag(block.judged.T @ (own.reach * (own.weight * own.reach - bent)))
+                corner[beta, judges] += (block.judged.T @ ((own.weight * own.reach)[:, None] * x)).T
+            if self.n_bias:
+                weighted = block.biased * own.weight[:, None]
+                border[:, bias] += _dense(along @ (block.biased * steep[:, None]))
+                corner[beta, bias] += _dense(weighted.T @ x).T
+                corner[judges, bias] += _dense((block.judged * own.reach[:, None]).T @ weighted)
+                corner[bias, bias] += _dense(block.biased.T @ weighted)
             if self.rows.has_ties:
-                nu = self.nu.start - stop
-                gradient[self.nu, 0] += own.of_nu.sum()
-                border[:, nu] += own.inner.T @ own.mixed
-                across = own.outer.T @ own.mixed
-                corner[nu, outer] += across
-                corner[outer, nu] += across
+                border[:, nu] += (along @ (own.sharpness * own.mixed))[:, None]
                 corner[nu, nu] += own.spread.sum()
-            if self.n_judges and not is_convex:  # what bends log odds themselves
-                border[:, judges] -= _dense((own.inner * own.slope[:, None]).T @ block.judged)
-                corner[judges, judges] -= np.diag(block.judged.T @ (own.slope * own.reach))
+                corner[nu, beta] += x.T @ own.mixed
+                corner[nu, judges] += block.judged.T @ (own.mixed * own.reach)
+                corner[nu, bias] += block.biased.T @ own.mixed
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
+        corner = np.triu(corner) + np.triu(corner, 1).T
         return Expanded(value, gradient, Bordered(blocks, np.zeros((periods - 1, n)), border, corner))
 
 
 class _RowsAtPoint(NamedTuple):
-    """Derivatives of the log-likelihood of rows, with the slopes of their log odds by parts of a point."""
+    """Derivatives of the log-likelihood of rows."""
 
+    seen: ComparisonsAtPoints
     value: float
     slope: np.ndarray  # by the log odds
-    of_nu: np.ndarray  # by log nu
+    of_nu: np.ndarray  # by log nu (rows, 1)
     weight: np.ndarray  # minus the second derivatives: by the log odds
     mixed: np.ndarray  # by both
     spread: np.ndarray  # by log nu
     sharpness: np.ndarray
-    inner: Any  # (rows, worths)
-    outer: Any  # (rows, coefficients, judges and biases)
     reach: np.ndarray  # d times the difference of log worths
+
+
+def half(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
+    """Return a random half of each count; fractions fall in either half."""
+    whole = np.floor(counts)
+    return rng.binomial(whole.astype(np.int64), 0.5) + (counts - whole) * rng.integers(0, 2, counts.shape)
 
 
 def _as_expected(rows: ComparisonRows, q: np.ndarray, rest: np.ndarray, log_nu: np.ndarray) -> ComparisonRows:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -183,15 +184,17 @@ class Marginal:
         self._found: dict[tuple[float, ...], tuple[float, np.ndarray]] = {}  # factors of many options are large
         self._last: Mode | None = None
         centre, step = np.array([_STARTS[k] for k in self.learned]), np.full(len(self.learned), _WIDEST)
-        if {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.has_plain_spreads:
+        by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MANY_ROWS)
+        by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.has_plain_spreads
+        if by_slopes:
             centre, step = self._by_slopes(centre, step)
-        for _ in range(_MOST_FINER if self.learned else 0):
+        for _ in range(0 if by_axes and by_slopes else _MOST_FINER * len(step)):
             centre, finer = self._better(centre, step)
             if np.all(finer == step):
                 break
             step = finer
-        if len(step) > 2 or (len(step) == 2 and density.n_rows > _MANY_ROWS):
-            self._fill_axes(centre, step)
+        if by_axes:
+            self._fill_axes(centre, step if by_slopes else self._widths(centre, step))
         else:
             self._fill(centre, step)
 
@@ -205,6 +208,19 @@ class Marginal:
     def middle(self) -> np.ndarray:
         """The mean of the modes."""
         return self.weights @ np.array(self._points)
+
+    def precision(self, contrasts: np.ndarray) -> Callable[[float], np.ndarray]:
+        """Return the precision of contrasts (size, k) at the best mode by how often each answer is there, the prior's
+        included."""
+        spreads, mode = self.best
+        prior = self.density.prior_curvature(spreads)
+        once = self.density.curvature(mode.point, is_convex=True)
+
+        def at(times: float) -> np.ndarray:
+            factor = BorderedFactor(added(prior, Bordered(*(times * part for part in once))))
+            return np.linalg.inv(contrasts.T @ factor.solve(contrasts))
+
+        return at
 
     def without(self, judge: int, spreads: Spreads, start: np.ndarray) -> np.ndarray:
         """Return the mode of the answers of all other judges; `start`: the mode of all answers."""
@@ -278,12 +294,15 @@ class Marginal:
         self.evidence = top + math.log(weights.sum()) + float(np.log(step).sum())
         self._keep([centre + np.array(each) * step for each in kept], weights / weights.sum(), step)
 
+    def _widths(self, centre: np.ndarray, step: np.ndarray) -> np.ndarray:
+        """Return the standard deviations of a normal marginal by its fall a step aside."""
+        down, here, up = zip(*(self._around(centre, unit) for unit in np.diag(step)), strict=True)
+        bends = 2.0 * np.array(here) - np.array(down) - np.array(up)
+        return step / np.sqrt(np.maximum(bends, 0.25))
+
     def _fill_axes(self, centre: np.ndarray, step: np.ndarray) -> None:
         """Take the points along axes of a normal marginal; steps are its standard deviations."""
         count = len(step)
-        down, here, up = zip(*(self._around(centre, unit) for unit in np.diag(step)), strict=True)
-        bends = 2.0 * np.array(here) - np.array(down) - np.array(up)
-        step = step / np.sqrt(np.maximum(bends, 0.25))
         far = math.sqrt(max(3.0, count))
         ends = [centre + sign * far * unit for unit in np.diag(step) for sign in (-1.0, 1.0)]
         weights = np.full(2 * count + 1, 0.5 / max(3.0, count))

@@ -23,10 +23,6 @@ class GroupDensity(Density):
         self.is_free = np.ones(self.size, bool)
         self.spread_kinds = WORTHS, DRIFT
 
-    @property
-    def outer(self) -> slice:
-        return slice(self.beta.start, self.common.start)
-
     def entering(self, points: np.ndarray) -> np.ndarray:
         return points[self.common]
 

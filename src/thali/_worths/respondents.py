@@ -60,7 +60,10 @@ def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.
     for block in density.blocks(1):
         seen, answers, logs = density.seen(block, point[:, None]), [], []
         one, none = np.ones((len(block.rows.first), 1)), np.zeros((len(block.rows.first), 1))
-        for wins, tied, losses in [(one, none, none)] + [(none, one, none)] * has_ties + [(none, none, one)]:
+        outcomes = [(one, none, none), (none, one, none), (none, none, one)]
+        if not has_ties:
+            del outcomes[1]
+        for wins, tied, losses in outcomes:
             rows = block.rows._replace(wins=wins, losses=losses, tied=tied)
             by_row = slopes(rows, seen.q, seen.rest, seen.log_nu)
             parts = [block.along * by_row.slope, by_row.of_nu[:, : int(has_ties)], block.rows.x * by_row.slope]

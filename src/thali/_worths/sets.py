@@ -1,7 +1,7 @@
 """The posterior density of worths that judges of unequal discrimination see in choices from sets."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -9,7 +9,7 @@ from thali._inference.numerics.bordered import Bordered
 from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
 from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 
-from .density import Density, Expanded, Predicted
+from .density import Density, Expanded, Predicted, half
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -93,7 +93,11 @@ class ChoiceSetDensity(Density):
         """Return the density of other counts."""
         return self.with_rows(self.rows._replace(counts=counts))
 
-    def raised(self, power: float) -> Density:
+    def halves(self, rng: np.random.Generator) -> tuple[Density, Density]:
+        first = half(rng, self.rows.counts)
+        return self.with_answers(first), self.with_answers(self.rows.counts - first)
+
+    def raised(self, power: Any) -> Density:
         return self.with_answers(power * self.rows.counts)
 
     def without_judge(self, judge: int) -> Density:
@@ -107,7 +111,7 @@ class ChoiceSetDensity(Density):
         sharpness = np.ones((1, 1, 1))
         if self.n_judges:
             sharpness = np.exp(self.log_discriminations(points))[rows.judge, :, None]
-        return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), _LEAST)
+        return sharpness, np.maximum((logs := sharpness * own) - logs.max(axis=2, keepdims=True), LEAST)
 
     def _terms(self, points: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
         for at, rows in self.rows.some(points.shape[1]):
@@ -183,7 +187,7 @@ class ChoiceSetDensity(Density):
         for at, rows in self.rows.some(1):
             (members,) = rows.members
             logs = others[members, rows.judge[:, None]]
-            weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), _LEAST))
+            weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), LEAST))
             p = _probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
             found[0, at], found[1, at], found[2, at] = logs[:, 0], (p * logs).sum(axis=1), -np.log(p.shape[1])
@@ -191,12 +195,12 @@ class ChoiceSetDensity(Density):
         return Predicted(score, expected, chance, self.rows.counts)
 
 
-_LEAST = -600.0  # log of a weight beside the largest one of a set
+LEAST = -600.0  # log of a weight beside the largest one of a set
 
 
 def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool) -> OfAnswer:
     """Return the derivatives of answers to sets of these log weights (rows, m)."""
-    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), _LEAST)
+    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), LEAST)
     return OF_ANSWER[rows.rule](np.exp(logs), rows.lapse, bends)
 
 

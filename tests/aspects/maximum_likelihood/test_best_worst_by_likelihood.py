@@ -57,7 +57,7 @@ def test_predictions_tables_and_files(rule, tmp_path):
     model.save(tmp_path / "model.nc")
     again = th.load(tmp_path / "model.nc")
     assert again.summary().equals(model.summary()) and again.residuals().equals(model.residuals("deviance"))
-    assert len(th.plots.choice_probabilities(model).collections[-1].get_offsets()) == 10
+    assert len(model.plot("predictions").collections[-1].get_offsets()) == 10
     if rule == "reversed":
         model.report(tmp_path / "report.html")
         assert "predicted worst" in (tmp_path / "report.html").read_text()

@@ -193,7 +193,7 @@ def test_the_convergence_check_names_arguments_that_there_are():
     model.posterior_["posterior"]["share"].values[0] += 0.5
     convergence = model.convergence()
     sentence = str(convergence)
-    assert "average over the chains" in sentence and "chains=16" in sentence and "plots.trace" not in sentence
+    assert "average over the chains" in sentence and "chains=16" in sentence and "plot('trace')" not in sentence
     assert not convergence.agrees
 
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from thali._arguments import whole
-from thali._aspects.answers.check import spaced_draws
-from thali._aspects.answers.questions import AlikeRespondents, check_answers, predict_answers
 from thali._data.questions import AnswerProbabilities
 from thali._inference.seeds import streams
+from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers
 from thali._model.base import Job, Sampled
+from thali._model.predictive_check import spaced_draws
 from thali._posterior.summary import mean_errors
 
 from .data import Picks

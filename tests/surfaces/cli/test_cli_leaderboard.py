@@ -22,12 +22,15 @@ def test_the_table_is_that_of_python(done, folder):
     assert board.note in result.out
     assert [line.split()[0] for line in result.out.splitlines()[3:6]] == list(board.table.index)
     assert sorted(path.name for path in (folder / "results").iterdir()) == [
+        "check.csv",
+        "check.png",
         "command.json",
         "leaderboard.csv",
         "leaderboard.json",
         "leaderboard.nc",
         "leaderboard.png",
         "order.csv",
+        "reliability.csv",
         "votes.csv",
         "votes_by_pair.csv",
     ]

@@ -11,6 +11,7 @@ from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
+from thali._model.answer_checks import AlikeRespondents
 from thali._model.best_worst import rule_of
 from thali._posterior.view import Posterior
 
@@ -33,7 +34,6 @@ from .matched_features import Matched
 from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import outcome_draws, outcomes_table, predicted_with_errors
 from .quantities import Quantities
-from .questions import AlikeRespondents
 from .registry import answers_of
 
 if TYPE_CHECKING:

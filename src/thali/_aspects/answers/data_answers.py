@@ -11,19 +11,19 @@ import numpy as np
 
 from thali._data.groups import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
+from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
+from thali._model.predictive_check import spaced_draws
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
 from . import quantities
-from .check import spaced_draws
 from .features import add_convergence, features_table
 from .groups import group_check_table, group_features_table
 from .kind import not_of_choices
 from .matched_features import Matched, matched_features, matched_table
 from .quantities import Quantities
-from .questions import AlikeRespondents, check_answers, predict_answers, refuse_weights
 from .registry import answers_of
 from .stored_layout import APPROXIMATE, TEMPERED_LATER
 

@@ -54,9 +54,14 @@ def features_table(posterior: Posterior, min_probability: float = 0.05, ci: floa
 
 
 def owners_drawn(posterior: Posterior) -> dict[str, Any]:
-    """What a picture of features needs besides their table: labels, the mean weight of what each has alone, a word."""
+    """What a picture of features needs besides: labels, what each has alone and whether data show it, a word."""
     own = posterior.unique.mean(axis=(0, 1)).tolist() if posterior.has_unique else None
-    return {"labels": posterior.labels, "unique_weights": own, "word": posterior.facts.word}
+    return {
+        "labels": posterior.labels,
+        "unique_weights": own,
+        "word": posterior.facts.word,
+        "sees_alone": posterior.sees_single,
+    }
 
 
 def without_idle_weights(table: "pandas.DataFrame", posterior: Posterior) -> "pandas.DataFrame":

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS
+from thali._model.choice_groups import MAX_PAIRS
+from thali._model.predictive_check import EACH
 from thali._posterior.densities import MAX_POINTWISE, is_pointwise
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.store import origin
@@ -20,8 +22,7 @@ from thali._posterior.view import FACTS, POPULATION, Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of, flat
-from ..draws.tree import MAX_PAIRS, DataPart, KeptDraws, kept_draws, stored_features
-from .check import EACH
+from ..draws.tree import DataPart, KeptDraws, kept_draws, stored_features
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 
 if TYPE_CHECKING:

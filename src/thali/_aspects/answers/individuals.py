@@ -1,13 +1,12 @@
 """People of whom each has weights of their own: what each prefers, draw by draw."""
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._inference.numerics.truncated import SMALLEST
 from thali._inference.seeds import streams
-from thali._labels import as_label, shorten, suggest
+from thali._model.option_scores import place_of
 from thali._people.individuals import blocks_of_people, individuals_table
 from thali._people.populations import Individuals
 from thali._people.reach import draws_held
@@ -147,14 +146,6 @@ def uneven_spread(posterior: Posterior, random_seed: Any) -> Spread | None:
     if p_value > UNEVEN:
         return None
     return Spread(p_value, labels[int(spread.argmax())], labels[int(spread.argmin())])
-
-
-def place_of(none: Any, labels: Sequence[str]) -> int:
-    """The place of an option among the labels; others are refused."""
-    if (label := as_label(none)) not in labels:
-        known = suggest(label, labels) or f" The options are {shorten(labels, 10)}."
-        raise ArgumentError(Argument("none"), f": there is no option {label!r}.{known}")
-    return list(labels).index(label)
 
 
 def weights_of_people(posterior: Posterior, people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -5,21 +5,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import GROUPS, PAIRS
+from thali._inference.numerics.counts import outcomes
+from thali._model.asked_sets import table_of_outcomes, tied_places
 from thali._posterior.interval import tails_of
 from thali._posterior.view import COVARIATE, POPULATION, Posterior, parted
 
 from ..draws.columns import columns_of
-from ..draws.counts import outcomes
 from ..draws.covariates import Lift, cells_of
 from ..draws.probabilities import probability_blocks
 from .class_order import agreement, together
 from .kinds_tree import shares_of_new
-from .predict import (
-    AskedSets,
-    lift_for,
-    table_of_outcomes,
-    tied_places,
-)
+from .predict import AskedSets, lift_for
 
 if TYPE_CHECKING:
     import pandas

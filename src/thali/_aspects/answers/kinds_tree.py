@@ -13,11 +13,12 @@ import numpy as np
 from thali._data.answers import Answers
 from thali._data.kinds import BEST_WORST, KINDS
 from thali._data.questions import GivenAnswers
+from thali._model.choice_groups import MAX_PAIRS
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
 from thali._posterior.view import POPULATION
 
-from ..draws.tree import MAX_PAIRS, kept_draws, stored_features
+from ..draws.tree import kept_draws, stored_features
 from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over
 
 if TYPE_CHECKING:

@@ -4,15 +4,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choices import Choices
+from thali._model.asked_sets import has_answers, places_of
 from thali._model.best_worst import rule_of
+from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
 from thali._posterior.view import Posterior
-from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import slices
 from .kinds_of_people import aligned_shares
-from .predict import has_answers, out_of_sets, places_of
+from .predict import out_of_sets
 
 if TYPE_CHECKING:
     import pandas
@@ -33,36 +33,6 @@ def log_predictive_of_kinds(posterior: Posterior, classes: Posterior, data: Any)
     by_kind = _log_of_people(posterior, [columns_of(classes.of_group(name)) for name in classes.groups], data)
     logs = logsumexp(np.array(by_kind) + np.log(aligned_shares(posterior).T)[:, :, None], axis=0)
     return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
-
-
-def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
-    """Which answers were given by anybody, and how often by whom: a sparse array (answers, respondents)."""
-    from scipy.sparse import csr_array
-
-    if not isinstance(data, Choices):
-        raise ArgumentError(
-            f"Choices of respondents must be Choices; got {type(data).__name__}. Convert comparisons with"
-            " Choices.from_comparisons(comparisons)."
-        )
-    if (given := data.questions().given) is None:
-        raise DataError("The choices do not identify respondents; name the column of respondents.")
-    which, row = np.unique(given.answer, return_inverse=True)
-    return which, csr_array((given.times, (row, given.respondent)), (len(which), len(given.respondents)))
-
-
-def by_respondent(data: Choices, values: np.ndarray) -> "pandas.Series":
-    """One number each of those who made a choice."""
-    import pandas as pd
-
-    chose = np.bincount(data.respondent, data.times, len(values)) > 0
-    index = pd.Index(np.asarray(data.respondents, object)[chose], name="respondent")
-    return pd.Series(values[chose], index, name="log_predictive")
-
-
-def log_of_choices(p: np.ndarray, times: Any) -> np.ndarray:
-    """The ln of the probability of everybody's choices, (draws, people), from that of the answers that were given."""
-    with np.errstate(divide="ignore"):  # a probability of 0
-        return np.log(p) @ times  # a sparse product sums what was chosen alone
 
 
 def _log_of_people(posterior: Posterior, several: list[FeatureColumns], data: Any) -> list[np.ndarray]:

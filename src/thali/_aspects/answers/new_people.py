@@ -6,14 +6,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._model.asked_sets import has_answers, places_of
 from thali._model.best_worst import rule_of
+from thali._model.log_predictive import choices_by_person, log_of_choices
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from .log_predictive import choices_by_person, log_of_choices
 from .population import LEAST, NEW_PEOPLE, Kappas, PopulationDraws, kappas_in, new_weights
-from .predict import AskedSets, has_answers, out_of_sets, places_of
+from .predict import AskedSets, out_of_sets
 from .slopes import known_in, slopes_in, values_of
 
 if TYPE_CHECKING:

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.kinds import PAIRS
+from thali._model.choice_groups import pair_index, pair_names
 from thali._posterior.view import Posterior, parted
 
 from ..draws.columns import FeatureColumns, columns_of, flat
 from ..draws.probabilities import advantages, lapsing
-from ..draws.tree import kept_draws, pair_index, pair_names
+from ..draws.tree import kept_draws
 from .features import distinct_owners
 from .groups import _as_shares, _padded_weights, columns_of_group
 from .options import shares_of, utility_draws

@@ -1,22 +1,21 @@
 """Posterior mean choice probabilities of any sets."""
 
-from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._data.answers import first_answers
-from thali._data.choices import Choices
 from thali._data.pairs.parts import LeftPair
-from thali._labels import as_label
+from thali._inference.numerics.counts import outcomes
+from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.best_worst import rule_of
+from thali._model.covariates import values_for
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from ..draws.counts import outcomes
-from ..draws.covariates import Lift, values_for
+from ..draws.covariates import Lift
 from ..draws.probabilities import mean_probabilities, probability_blocks, probability_draws
 
 if TYPE_CHECKING:
@@ -84,11 +83,6 @@ class AskedSets:
         return tuple(found) if return_se else found[0]
 
 
-def has_answers(sets: Any) -> bool:
-    """Whether best and worst of the sets are wanted."""
-    return isinstance(sets, Choices) and sets.worst is not None
-
-
 def out_of_sets(
     columns: FeatureColumns, places: list[np.ndarray], answers: bool, lapse: float, rule: str
 ) -> tuple[Any, np.ndarray]:
@@ -149,61 +143,6 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
     for draws, p, q in probability_blocks(columns, first, second, posterior.lapse, lift):
         total += outcomes(p, q, tie[draws, None]).sum(axis=0)
     return table_of_outcomes(labels, first, second, total / columns.n_draws)
-
-
-def tied_places(pairs: Any, labels: list[str], has_ties: bool) -> np.ndarray:
-    """The positions of the labels of pairs, array (2, pairs), for a model that knows ties."""
-    if not has_ties:
-        raise ArgumentError(
-            "The model does not include ties (none in the data, or not modelled); use predict_proba for the"
-            " probabilities of the two options."
-        )
-    places, paired = places_of(pairs, labels)
-    if not paired:
-        raise ArgumentError("Ties require comparisons of two options; give pairs of labels, [(a, b), ...].")
-    return np.array(places, np.int64).reshape(-1, 2).T
-
-
-def table_of_outcomes(labels: list[str], first: Any, second: Any, found: np.ndarray) -> "pandas.DataFrame":
-    """A row a pair: a, b, and the probabilities (pairs, outcomes) as p_a, p_tie, p_b."""
-
-    from thali._tables import Table
-
-    named = {"a": [labels[k] for k in first], "b": [labels[k] for k in second]}
-    return Table(named | dict(zip(("p_a", "p_tie", "p_b"), found.T, strict=True)))
-
-
-def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
-    """The positions of the labels of sets, and whether they were given as a list of pairs."""
-    if isinstance(sets, Choices):
-        return _positions(sets.sets, labels), False
-    places = _positions(sets, labels)
-    return places, all(len(each) == 2 for each in places)
-
-
-def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
-    where = {label: position for position, label in enumerate(labels)}
-    if not isinstance(sets, Iterable):
-        raise ArgumentError(
-            f"Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}."
-        )
-    found = []
-    for number, entry in enumerate(sets):
-        names = [as_label(each) for each in entry] if isinstance(entry, tuple | list | np.ndarray) else [str(entry)]
-        if len(names) < 2:
-            raise ArgumentError(f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets.")
-        for name in names:
-            if name not in where:
-                known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
-                raise ArgumentError(
-                    f"Entry {number} contains {name!r}, which is not an option of the data; options are {known}."
-                )
-        if len(set(names)) < len(names):
-            double = next(name for k, name in enumerate(names) if name in names[:k])
-            what = f"compares {double!r} with itself" if len(names) == 2 else f"contains {double!r} twice"
-            raise ArgumentError(f"Entry {number} {what}; give different options.")
-        found.append(np.array([where[name] for name in names], np.int64))
-    return found
 
 
 # What draws predict for data that were left out of the fit ------------------------------------------------------------

@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
+from thali._model.choice_groups import pair_index
+from thali._model.covariates import parameter
 from thali._posterior.convergence import Advice
 from thali._posterior.view import Posterior
 from thali.errors import Setting
 
 from ..draws.columns import columns_of
-from ..draws.covariates import parameter
 from ..draws.probabilities import probability_draws
-from ..draws.tree import pair_index
 from .features import features_table, presence_of
 from .options import shares_of, utility_draws
 from .population import quantities_of_population

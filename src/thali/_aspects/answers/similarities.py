@@ -10,6 +10,7 @@ import numpy as np
 from thali._data.kinds import SIMILARITIES
 from thali._data.similarities import Similarities
 from thali._inference.seeds import streams
+from thali._model.predictive_check import ROWS, SIMILARITY, blocks, spaced_draws
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
@@ -17,7 +18,6 @@ from thali.errors import Setting
 
 from ..draws.columns import columns_of
 from ..draws.similarities import measured_similarities, similarity_draws
-from .check import ROWS, SIMILARITY, blocks, spaced_draws
 from .data_answers import DataAnswers
 from .kind import not_of_choices, of_only
 from .matched_features import similar_for

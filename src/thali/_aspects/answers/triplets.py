@@ -12,12 +12,20 @@ from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
 from thali._inference.numerics.ranks import average_ranks
 from thali._labels import suggest
+from thali._model.choice_groups import MAX_PAIRS, pair_coordinates
+from thali._model.next_question import (
+    EVERYTHING,
+    QuestionOutcomes,
+    choose,
+    options_among,
+    question_table,
+    subsets_of,
+)
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, DataError
 
 from ..draws.columns import columns_of
-from ..draws.tree import MAX_PAIRS, pair_coordinates
 from ..draws.triplets import (
     answered,
     mean_value,
@@ -27,16 +35,7 @@ from ..draws.triplets import (
     triplet_blocks,
 )
 from .kind import of_only
-from .next_question import (
-    EVERYTHING,
-    QuestionOutcomes,
-    choose,
-    draws_for,
-    learning_target,
-    options_among,
-    question_table,
-    subsets_of,
-)
+from .next_question import draws_for, learning_target
 from .quantities import Quantities, of_presence
 from .similarities import ObjectResults
 

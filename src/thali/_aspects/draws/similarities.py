@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import SIMILARITIES
+from thali._model.choice_groups import pair_coordinates, pair_index, pair_names
 from thali._posterior.view import Posterior
 
 from .columns import FeatureColumns
 from .probabilities import BLOCK
-from .tree import DataPart, pair_coordinates, pair_index, pair_names
+from .tree import DataPart
 
 if TYPE_CHECKING:
     from thali._data.similarities import Similarities

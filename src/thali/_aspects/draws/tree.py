@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.threads import rectangle
+from thali._model.choice_groups import MAX_PAIRS
 from thali._posterior.densities import add_log_prior
 from thali._posterior.store import origin, tree_of
 from thali._posterior.view import parted
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
     from ..samplers.record import ChainDraws
 
 
-# With more pairs of options than this, neither dense features nor anything of each pair and draw is kept.
-MAX_PAIRS = 2_000
 _DESCRIPTIONS = {
     "n_features": "features that at least one option has, without the fixed unique features",
     "alpha": "concentration of the prior over features",
@@ -200,29 +199,6 @@ def _listed_features(columns: FeatureColumns, shape: tuple[int, int]) -> dict[An
         "feature_size": (by_feature, padded(columns.sizes, columns.n_features, 0, np.int32)),
         "owners": (by_owner, padded(columns.owners, owners_per_draw, -1, np.int32)),
     }
-
-
-# Numbers and coordinates of the pairs of options ----------------------------------------------------------------------
-
-
-def pair_index(first: np.ndarray, second: np.ndarray, n_options: int) -> np.ndarray:
-    """Position of each pair first < second among all pairs in row-major order."""
-    first, second = np.asarray(first), np.asarray(second)
-    return first * (2 * n_options - first - 1) // 2 + second - first - 1
-
-
-def pair_coordinates(dim: str, labels: np.ndarray, first: np.ndarray, second: np.ndarray) -> dict[Any, Any]:
-    """The labels of both options of each pair along a dimension."""
-    return {"option_a": (dim, labels[first]), "option_b": (dim, labels[second])}
-
-
-def pair_names(labels: np.ndarray) -> dict[Any, Any]:
-    """Coordinates of all pairs in row-major order: `pair` is "a, b", `option_a` and `option_b` the two options."""
-    # ArviZ labels rows by `pair` and fails at any other coordinate along the dimensions of a variable: the options
-    # have a separate dimension, of the same length and order.
-    first, second = np.triu_indices(len(labels), k=1)
-    names = np.array([f"{labels[i]}, {labels[j]}" for i, j in zip(first, second, strict=True)], dtype=str)
-    return {"pair": names, **pair_coordinates("pair_number", labels, first, second)}
 
 
 # The log prior density of recorded draws, part by part ----------------------------------------------------------------

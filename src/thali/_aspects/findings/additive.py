@@ -9,6 +9,8 @@ import numpy as np
 
 from thali._data.kinds import GROUPS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._labels import plural
+from thali._model.choice_findings import check, row_in_words
+from thali._model.choice_groups import MAX_PAIRS, pair_index
 from thali._model.common_findings import asked, check_of, convergence, data, describes, methods_of, summary
 from thali._model.finding import (
     FILE,
@@ -25,27 +27,24 @@ from thali._model.finding import (
     Text,
     finding,
 )
+from thali._model.predictive_check import check_sentence
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate as in_words
 from thali._model.wording import number, phrase
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
-from thali.errors import Argument, ArgumentError, DataWarning, Setting
+from thali.errors import Argument, DataWarning, Setting
 
-from ..answers.check import check_sentence
 from ..answers.fit_quality import swap_sentence
-from ..answers.kind import of_only
 from ..answers.matched_features import similar_for
 from ..draws.columns import columns_of
 from ..draws.similarities import similarity_draws
-from ..draws.tree import MAX_PAIRS, pair_index
 from ..likelihoods.additive import VARIANCE_SHAPE, VARIANCE_SHARE
 from . import groups, people
 from .english import ENGLISH
 from .features import (
     by_member,
-    check,
     features_finding,
     labels_of,
     membership_finding,
@@ -53,7 +52,6 @@ from .features import (
     number_of_features,
     of_variance,
     place_sentence,
-    row_in_words,
     to_read,
 )
 
@@ -66,15 +64,11 @@ if TYPE_CHECKING:
 # Observed similarities beside fitted ones -----------------------------------------------------------------------------
 
 
-def fitted_similarities(model: Any, where: str, ci: float = INTERVAL) -> "pandas.DataFrame":
-    """One row a measured pair (a, b), of 2,000 at most: observed, fitted (posterior mean), its interval."""
+def fitted_similarities(model: "AdditiveClustering", ci: float) -> "pandas.DataFrame":
+    """One row a measured pair (a, b), of 2,000 at most: observed, predicted (posterior mean), its interval."""
     from thali._tables import Table
 
-    from ..models.additive import AdditiveClustering
-
-    posterior = of_only(SIMILARITIES, model._view, where)
-    if not isinstance(model, AdditiveClustering):
-        raise ArgumentError(f"{where} requires an AdditiveClustering; got {type(model).__name__}.")
+    posterior = model._view
     observed, labels = posterior.similarities, posterior.labels
     shown = np.unique(np.linspace(0, observed.size - 1, min(observed.size, MAX_PAIRS)).astype(int))
     first, second = (side[shown] for side in posterior.pairs)
@@ -85,7 +79,7 @@ def fitted_similarities(model: Any, where: str, ci: float = INTERVAL) -> "pandas
     draws = draws.reshape(-1, len(shown))
     low, high = np.quantile(draws, tails_of(ci), axis=0)
     named = {"a": np.array(labels, object)[first], "b": np.array(labels, object)[second]}
-    numbers = {"observed": observed[shown], "fitted": draws.mean(axis=0), "low": low, "high": high}
+    numbers = {"observed": observed[shown], "predicted": draws.mean(axis=0), "low": low, "high": high}
     table = Table(named | numbers)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DataWarning)
@@ -146,7 +140,7 @@ def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 @finding("membership", "Objects with nearly identical features", FILE)
 def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
-    return Finding(picture=Picture("membership", ENGLISH["features.membership"], (model.membership(),)))
+    return Finding(picture=Picture("membership", ENGLISH["features.membership"], model.membership()))
 
 
 @finding("n_features", "Number of features", ON_SCREEN)
@@ -208,7 +202,7 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return Finding(
         title=ENGLISH[f"additive.of.{found.kind}"],
         table=found.similarity.rename_axis("object"),
-        picture=Picture("similarity", caption, (fitted_similarities(model, "The similarity", settings.ci),)),
+        picture=Picture("predictions", caption, fitted_similarities(model, settings.ci), file="similarity"),
     )
 
 
@@ -216,7 +210,7 @@ def similarity(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
 def check_of_similarities(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """Which observed similarities the model misses."""
     table = model.check(settings.random_seed, settings.ci)
-    drawn = Picture("check", ENGLISH["additive.check"], (table,))
+    drawn = Picture("check", ENGLISH["additive.check"], table)
     return check_of(table, check_sentence(table), describes(table), ENGLISH["additive.check.title"], drawn)
 
 
@@ -318,7 +312,7 @@ def best_features(model: "AdditiveClustering", settings: AnswerSettings) -> Find
         title=ENGLISH["additive.point.title"],
         table=by_member(table, labels_of(model)),
         shown=to_read(table, model, "feature"),
-        picture=Picture("features", ENGLISH["additive.point.title"], (found,)) if len(table) else None,
+        picture=Picture("features", ENGLISH["additive.point.title"], found) if len(table) else None,
         brief=Brief("Features", table=to_read(table, model, "feature")),
     )
 

@@ -6,40 +6,43 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
-from thali._digits import factor, number, percent, probability
+from thali._digits import percent
 from thali._labels import listed
-from thali._model.best_worst import RANKING, REVERSED
+from thali._model.choice_findings import (
+    MAX_RANKED,
+    best_worst_sentence,
+    check,
+    covariates_finding,
+    option_scores,
+    predictions_finding,
+    rank_finding,
+    row_in_words,
+    ties_sentence,
+)
 from thali._model.common_findings import asked, convergence, data, methods, summary
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
 from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 from thali._people.populations import LatentClasses
-from thali._posterior.interval import interval_name
 from thali._trees.tree import Tree
 
 from ..answers.kind import of_choices
 from . import groups, kinds, people
 from .english import ENGLISH
 from .features import (
-    check,
     features_finding,
     membership,
     number_finding,
     of_options_alone,
     place_sentence,
-    row_in_words,
 )
 from .people import independence, modelled_people
-from .scores import option_scores
 
 if TYPE_CHECKING:
-    import pandas
-
     from ..models.elimination import EliminationByAspects
 
-_NAMED, _MIN_RANKED = 3, 3
-_SURE = 0.95  # probability from which on an option is called the best
+_MIN_RANKED = 3
 
 
 def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
@@ -88,23 +91,7 @@ def n_features(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
 @finding("ranks", "Ranking of the options", ON_SCREEN)
 def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """The ranks of the options by utility."""
-    table = model.ranks(every_rank=True, ci=settings.ci)
-    (best, first), (worst, last) = ((str(table.index[at]), number(table["rank"].iloc[at])) for at in (0, -1))
-    caption = str(phrase(ENGLISH, "ranks.caption", best=best, first=first, worst=worst, last=last))
-    return Finding(
-        best_sentence(table),
-        title=ENGLISH["ranks.title"],
-        table=table,
-        shown=table[["rank", "rank_low", "rank_high", "p_1"]],
-        picture=Picture("ranks", caption, (table,)) if len(table) <= groups.MAX_RANKED else None,
-        brief=_ranks_brief(table, settings.ci),
-    )
-
-
-def _ranks_brief(table: "pandas.DataFrame", ci: float) -> Brief:
-    """Ranks as a screen shows them."""
-    text = phrase(ENGLISH, "ranks.intervals", best=best_sentence(table), interval=interval_name(ci))
-    return Brief("Preferred", text, groups.ranks_in_line(table), order=0)
+    return rank_finding(model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci)
 
 
 @finding("ranks", "Ranking of the options", ON_SCREEN)
@@ -112,16 +99,6 @@ def ranks_of_people(model: "EliminationByAspects", settings: AnswerSettings) -> 
     """The ranks of the options by the weights that are common to everybody."""
     found = ranks(model, settings)
     return None if found is None else replace(found, notes=(*found.notes, ENGLISH["ranks.common"]))
-
-
-def best_sentence(table: Any) -> str:
-    """Which option is the best, if that is known."""
-    likely = table["p_1"].sort_values(ascending=False, kind="stable")
-    if likely.iloc[0] >= _SURE:
-        sure = probability(likely.iloc[0])
-        return str(phrase(ENGLISH, "ranks.sure", option=likely.index[0], probability=sure))
-    named = listed([f"{name} ({probability(p)})" for name, p in likely.head(_NAMED).items()])
-    return str(phrase(ENGLISH, "ranks.open", named=named))
 
 
 @finding("unique_weights", "Weights of unique aspects", ON_SCREEN)
@@ -143,13 +120,6 @@ def covariates(model: "EliminationByAspects", settings: AnswerSettings) -> Findi
     return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
 
 
-def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()) -> Finding:
-    """The effects of covariates in a sentence and a table."""
-    factors = listed([f"{factor(float(np.exp(value)))} for {name!r}" for name, value in effects.items()])
-    sentence = phrase(ENGLISH, "covariates", factors=factors)
-    return Finding(sentence, title=ENGLISH["covariates.title"], table=table, notes=notes, brief=Brief("Covariates"))
-
-
 @finding("choice_probabilities", "Choice probabilities", FULL)
 def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Observed proportions beside predicted probabilities."""
@@ -157,17 +127,11 @@ def choice_probabilities(model: "EliminationByAspects", settings: AnswerSettings
     return predictions_finding(model._data_answers.predictions(settings.ci))
 
 
-def predictions_finding(table: "pandas.DataFrame") -> Finding:
-    """Observed proportions beside predicted probabilities, of a table of them."""
-    picture = Picture("choice_probabilities", ENGLISH["choice_probabilities.caption"], (table,))
-    return Finding(title=ENGLISH["choice_probabilities.title"], table=table, picture=picture)
-
-
 @finding("option_similarity", "Similarity of the options", FULL)
 def option_similarity(model: "EliminationByAspects", settings: AnswerSettings) -> Finding | None:
     """How much of what options have they share."""
     n = model._view.n_options
-    if is_plain(model) or not _MIN_RANKED <= n <= groups.MAX_RANKED:
+    if is_plain(model) or not _MIN_RANKED <= n <= MAX_RANKED:
         return None
     table = model.option_similarity()
     rows, columns = np.triu_indices(n, 1)
@@ -219,17 +183,6 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
             how = phrase(ENGLISH, "methods.alpha.fixed", alpha=f"{model.alpha:g}")
         sentences.append(phrase(ENGLISH, "methods.alpha", how=how))
     return (*sentences, ENGLISH["methods.own" if model.unique else "methods.no_own"], *ends)
-
-
-def best_worst_sentence(rule: str) -> Text:
-    """By which rule best and worst were modelled."""
-    key = {RANKING: "methods.best_worst.ranking", REVERSED: "methods.best_worst.maxdiff"}[rule]
-    return phrase(ENGLISH, key, source=Cite("marley2005"))
-
-
-def ties_sentence(prior: str = "") -> Text:
-    """By which rule ties were modelled."""
-    return phrase(ENGLISH, "methods.ties", source=Cite("davidson1970", inside=True), prior=prior)
 
 
 def _ties(model: "EliminationByAspects") -> tuple[Text, ...]:

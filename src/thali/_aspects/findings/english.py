@@ -1,6 +1,8 @@
 """The sentences of what latent-feature models find out."""
 
-ENGLISH = {
+from thali._model.choice_findings import SENTENCES
+
+ENGLISH = SENTENCES | {
     # features
     "features": "Most probable shared {word}s: {named}.",
     "features.unsure": "No shared {word} is certain; the most probable: {named}.",
@@ -27,33 +29,18 @@ ENGLISH = {
     # elimination
     "elimination.silent": "Choices do not identify aspects shared by all options, or the separate weights of an"
     " option's unique aspects (only the sum of these weights is identified).",
-    "ranks.sure": "{option} is most preferred (probability {probability}).",
-    "ranks.open": "The most preferred option is uncertain; probabilities: {named}.",
-    "ranks.intervals": "{best} Ranks ({interval}s):",
     "ranks.title": "Rank of each option by the total weight of its aspects",
-    "ranks.caption": "Rank of each option by the total weight of its aspects, with its interval: {best} has the best"
-    " mean rank ({first}), {worst} the worst ({last}).",
     "ranks.common": "Ranks are based on population weights, which are means of the respondents' weights. An option"
     " that only some respondents strongly prefer can therefore rank higher here than by scores or shares.",
     "unique_weights.title": "Weight of the unique aspect of each option, and its share of the total",
-    "choice_probabilities.title": "Observed proportions and predicted probabilities",
-    "choice_probabilities.caption": "Observed proportions against predicted probabilities: points close to the"
-    " diagonal are predicted well.",
     "option_similarity": "{a} and {b} are the most similar options: they share {share} of their weight.",
     "option_similarity.title": "Share of weight that two options have in common",
-    "covariates": "Odds ratio for choosing the first option, per unit of the covariate: {factors}.",
-    "covariates.title": "Covariate effects: change in the log odds of the first option per unit, and odds ratio",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects of option covariates"
     " are included in the option weights.",
     "parameters.alpha": "Concentration α: {value}.",
-    "parameters.tie": "Tie parameter nu: {value}; two equal options tie with probability nu / (2 + nu).",
-    "parameters.log_likelihood": "Log-likelihood of the full data, including constants: {value}.",
-    "parameters.lapse": "Lapse rate (probability of a random choice): {lapse:g}, fixed.",
-    "check.title": "Observed proportions and their predictive intervals, worst-fitting first",
     "check.uneven": "Population weights, scores, ranks and segments are pulled towards the options on which"
     " respondents agree. {setting} estimates the heterogeneity of each option separately.",
     "check.uneven.headline": "The model ignores that respondents vary more on some options than on others.",
-    "check.caption": "Observed proportions against model predictions.",
     # methods of papers
     "methods.luce": "Choices were modelled with the choice rule of {source}, with a Gamma(1, 1) prior on the worth of"
     " each option.",
@@ -71,49 +58,15 @@ ENGLISH = {
     "methods.alpha.fixed": "was fixed at {alpha:g}",
     "methods.own": "Every option also had one unique aspect; all weights had Gamma(1, 1) priors.",
     "methods.no_own": "All weights had Gamma(1, 1) priors.",
-    "methods.best_worst.ranking": "Best and worst choices were modelled as the first and last positions of a ranking,"
-    " summed over all orders of the remaining options {source}.",
-    "methods.best_worst.maxdiff": "Best and worst choices were modelled as the pair of options that differ most"
-    " (maximum difference) {source}.",
-    "methods.ties": "Ties were modelled with the rule of {source}{prior}.",
     "methods.ties.prior": ", with a Gamma(1, 1) prior on its parameter",
-    "methods.covariates": "The log odds of a choice were linear in each covariate ({names}); each"
-    " coefficient had a Normal(0, 1) prior.",
-    "methods.lapse": "With probability {lapse:g} the choice was random, with equal probability for each option.",
     # people who answered more than once
-    "independence.good": "Intervals generalise to new respondents.",
-    "independence.bad": "Intervals are too narrow to generalise to new respondents.",
     "independence.asked": "Which options do respondents prefer, allowing for individual differences?",
     "independence.aspects": "The adjustment also lowers the estimated number of {features}, because each answer"
     " carries less information.",
-    "independence.methods.independent": "The {answers} answers from {people} respondents were treated as independent"
-    " (design effect {effect}).",
-    "independence.methods.once": "Each of {people} respondents answered once.",
-    "independence.methods.scores": "The {answers} answers came from {people} respondents (design effect {effect})."
-    " Posterior draws were rescaled to the covariance H⁻¹VH⁻¹, where H is the Hessian at the mode and V the variance"
-    " of respondents' scores, each adjusted for its leverage ({df}) {source}.",
-    "independence.methods.power": "The {answers} answers came from {people} respondents; the likelihood was raised to"
-    " the power of one over the design effect ({effect}) {source}.",
-    "independence.methods.random": "Each of {people} respondents had individual weights, which varied around the"
-    " population weights.",
     "individuals": "Most preferred option among {number} respondents: {options}.",
     "individuals.weights": "Weight of each feature for each respondent, if the feature is present",
     "individuals.title": "Individual shares of preference",
     "individuals.caption": "Individual shares of preference, and the shares implied by the population weights.",
-    "option_scores": "Highest scores: {named}; an average option scores {average}.",
-    "option_scores.brief": "{scale}; an average option scores {average}.",
-    "option_scores.none.brief": "{scale}.",
-    "option_scores.by": "Scores sum to 100 and are proportional to the probability that an option is chosen as the"
-    " best of a set with {others} other options of average worth.",
-    "option_scores.none": "Highest scores: {named}; the anchor {average} scores 100.",
-    "option_scores.none.by": "Scores are proportional to the probability that an option is chosen as the best of a set"
-    " with {others} other options as good as the anchor {none}; the column above_none is the share of respondents who"
-    " prefer the option to {none}.",
-    "option_scores.title": "Preference scores ({scale})",
-    "option_scores.sum": "sum to 100",
-    "option_scores.anchor": "{none} = 100",
-    "option_scores.caption": "Preference score of each option, with its interval.",
-    "option_scores.segments": "Preference scores by segment ({scale})",
     "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); with probability {best}, no"
     " other set of this size reaches more.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
@@ -219,14 +172,10 @@ ENGLISH = {
     "ml.choices": "Choices",
     "ml.worst": "{what} predicted worst: {worst}.",
     "ml.residuals": "Deviance residuals, largest absolute values first",
-    "ml.methods.luce": "Choices were modelled with the choice rule of {source}.",
     "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given aspects.",
-    "ml.methods.covariates": "The log odds of a choice were linear in each covariate ({names}).",
     "ml.methods.fitted": "Weights were estimated by maximum likelihood {source}; standard errors {errors}.",
-    "ml.methods.observed": "are based on the observed information",
     "ml.methods.people": "are clustered by respondent {source}",
     "ml.methods.tests": "and tests of fit are clustered by respondent {source}",
-    "ml.methods.lapse": "The probability of a random choice was fixed at {lapse}.",
     # the open combination
     "open.asked": "Which latent features explain the data under the chosen prior and likelihood?",
     "open.unknown": "thali cannot simulate data from a user-defined likelihood, so the model was not checked.",

@@ -7,15 +7,13 @@ import numpy as np
 
 from thali._digits import number, probability
 from thali._labels import listed, plural
-from thali._model.common_findings import check_of, describes
-from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Picture, finding
+from thali._model.finding import FULL, Brief, Finding, Picture, finding
 from thali._model.settings import AnswerSettings
 from thali._model.wording import estimate, phrase
-from thali._posterior.interval import interval_columns, interval_name, tails_of
+from thali._posterior.interval import tails_of
 from thali._trees.tree import Tree
-from thali.errors import Argument, DataError, InPython, Message, Setting
+from thali.errors import Argument, InPython, Message, Setting
 
-from ..answers.check import check_sentence
 from ..answers.features import chain_column, features_table, place_in_tree
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
@@ -67,7 +65,7 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
         table=by_member(features, labels),
         shown=to_read(features, model, word),
-        picture=Picture("features", str(caption), (features,)),
+        picture=Picture("features", str(caption), features),
         notes=notes,
         leads=None if found else False,
         brief=_brief(features, model, word, is_given),
@@ -205,8 +203,9 @@ def number_finding(model: Any, draws: np.ndarray, word: str, what: str, ci: floa
     index = pd.Index(values, name="n_features")
     table = pd.DataFrame({"probability": counts / draws.size}, index=index)
     table.attrs |= {"mean": float(draws.mean()), "low_high": np.quantile(draws, tails_of(ci)).tolist(), "interval": ci}
+    table.attrs["word"] = word
     title, caption = (str(phrase(ENGLISH, f"number.{each}", word=word)) for each in ("title", "caption"))
-    picture = Picture("n_features", caption, (model,), {"ci": ci})
+    picture = Picture("n_features", caption, table)
     return Finding(sentence, title=title, table=table, picture=picture, leads=False, brief=brief)
 
 
@@ -227,24 +226,4 @@ def membership_finding(model: Any, similar: float) -> Finding:
     """Who has the features that were matched from that Jaccard index on."""
     title = ENGLISH["features.membership"]
     table = model.membership(similar=similar)
-    return Finding(title=title, table=table, picture=Picture("membership", title, (table,)))
-
-
-@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def check(model: Any, settings: AnswerSettings) -> Finding:
-    """Which observed proportions the model misses."""
-    try:
-        table = model.check(settings.random_seed, settings.ci)
-    except DataError as error:  # of fractional counts, of which no replicates can be drawn
-        return Finding(Message(*error.args), brief=Brief("Fit"))
-    sentence = check_sentence(table)
-    # else every interval is as wide as the picture
-    drawn = None if math.isnan(table.attrs["p_value"]) else Picture("check", ENGLISH["check.caption"], (table,))
-    return check_of(table, sentence, describes(table), ENGLISH["check.title"], drawn)
-
-
-def row_in_words(summary: "pandas.DataFrame", name: str) -> str:
-    """Mean and interval of a row of a summary."""
-    ci = summary.attrs["interval"]
-    mean, low, high = (round(float(summary.loc[name, each]), 3) for each in ("mean", *interval_columns(ci)))
-    return f"{mean:g} ({interval_name(ci)} {low:g} to {high:g})"
+    return Finding(title=title, table=table, picture=Picture("membership", title, table))

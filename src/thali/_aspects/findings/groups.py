@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import probability
 from thali._labels import listed, plural
+from thali._model.choice_findings import MAX_GROUPS, ranks_in_line, row_in_words
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.settings import AnswerSettings
@@ -13,13 +14,11 @@ from thali._model.wording import estimate, phrase
 from ..answers.matched_features import members_in_words
 from ..answers.options import rank_draws
 from .english import ENGLISH
-from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
+from .features import by_member, labels_of, number_finding, of_options_alone
 
 if TYPE_CHECKING:
     import pandas
 
-MAX_GROUPS = 7  # whose weights one picture shows: so many colours can be distinguished
-MAX_RANKED = 60  # options, above which ranks are left to the table
 _SURE = 0.95  # probability from which on a difference is named
 _NAMED = 3
 
@@ -96,12 +95,6 @@ def ranks_finding(
     return Finding(sentence, title=title, table=table, shown=shown, leads=leads, brief=brief)
 
 
-def ranks_in_line(table: "pandas.DataFrame") -> tuple[tuple[str, str], ...]:
-    """Options and their ranks, or the intervals of these, such as ("tea", "1-2")."""
-    rows = table[["rank_low", "rank_high"]].itertuples()
-    return tuple((str(name), f"{low:.0f}" if low == high else f"{low:.0f}-{high:.0f}") for name, low, high in rows)
-
-
 def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
     """The features that some but not all share, with their weight in each group."""
     table = model.features(similar=settings.similar, ci=settings.ci)
@@ -112,7 +105,7 @@ def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
         none = phrase(ENGLISH, "features.none", word=word)
         return Finding(none, table=written, is_printed=False, brief=Brief(f"{word.capitalize()}s"))
     sentence, weights = differences(shared, word), weight_columns(shared)
-    picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), (table,))
+    picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)
     shown = shared[["probability", "mcse", *weights, *table.attrs["compared"]]]
     shown = shown.assign(members=[members_in_words(each, labels) for each in shared["members"]])
     number = len(model.groups_)

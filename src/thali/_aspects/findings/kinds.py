@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 from thali._digits import number, probability
 from thali._labels import listed
+from thali._model.choice_findings import MAX_GROUPS, row_in_words
 from thali._model.common_findings import asked, data, summary
 from thali._model.finding import FILE, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
@@ -14,8 +15,8 @@ from thali._posterior.interval import interval_name
 
 from ..answers.matched_features import members_in_words
 from .english import ENGLISH
-from .features import by_member, labels_of, number_finding, of_options_alone, row_in_words
-from .groups import MAX_GROUPS, parameter_notes, ranks_finding, weight_columns
+from .features import by_member, labels_of, number_finding, of_options_alone
+from .groups import parameter_notes, ranks_finding, weight_columns
 
 if TYPE_CHECKING:
     from ..models.elimination import EliminationByAspects
@@ -84,7 +85,7 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
         table=written,
         shown=shown,
         brief=Brief("Aspects", table=shown[[*weights, "probability", "members"]]),
-        picture=Picture("group_weights", ENGLISH["kinds.caption"], (table,)) if 1 < several <= MAX_GROUPS else None,
+        picture=Picture("group_weights", ENGLISH["kinds.caption"], table) if 1 < several <= MAX_GROUPS else None,
     )
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._digits import number
 from thali._inference.numerics.ranks import descending
 from thali._labels import listed
+from thali._model.choice_findings import best_worst_sentence, covariates_finding, predictions_finding, ties_sentence
 from thali._model.common_findings import asked, convergence, data, methods
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
@@ -14,12 +15,6 @@ from thali._posterior.interval import interval_name
 
 from ..maximum_likelihood.set_problems import BestWorstProblem
 from ..maximum_likelihood.tables import branch_table, estimated_predictions, named_row, utility_table
-from .elimination import (
-    best_worst_sentence,
-    covariates_finding,
-    predictions_finding,
-    ties_sentence,
-)
 from .english import ENGLISH
 
 if TYPE_CHECKING:
@@ -51,7 +46,7 @@ def weights(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
         table=table,
         shown=known_columns,
         brief=Brief("Weights", table=known_columns.iloc[descending(table["weight"].to_numpy())]),
-        picture=Picture("preference_tree", ENGLISH["ml.tree"], (branches,)) if is_tree else None,
+        picture=Picture("preference_tree", ENGLISH["ml.tree"], branches) if is_tree else None,
         notes=tuple(notes),
     )
 
@@ -68,7 +63,7 @@ def utility_scale(model: "EliminationByAspects", settings: AnswerSettings) -> Fi
         sentence,
         title=ENGLISH["ml.utility"],
         table=table,
-        picture=Picture("utility_scale", caption, (table,)),
+        picture=Picture("utility_scale", caption, table),
         brief=Brief("Preferred", parts=tuple((str(name), number(value)) for name, value in scale.items()), order=0),
     )
 

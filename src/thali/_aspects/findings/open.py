@@ -3,12 +3,13 @@
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import OWN, SIMILARITIES
+from thali._model.choice_findings import check
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, finding
 from thali._model.settings import AnswerSettings
 
 from .english import ENGLISH
-from .features import check, features_finding, number_finding, of_variance
+from .features import features_finding, number_finding, of_variance
 
 if TYPE_CHECKING:
     from ..models.open import LatentFeatureModel

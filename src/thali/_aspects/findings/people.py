@@ -9,6 +9,7 @@ import numpy as np
 from thali._digits import number, percent, probability
 from thali._inference.warn import without_warnings
 from thali._labels import listed
+from thali._model.choice_findings import check, dependence_finding, said_of, scores_finding
 from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
@@ -16,7 +17,7 @@ from thali._model.segment_findings import segment_makers, segmented, segments_on
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 from thali._people.populations import EACH_SPREAD, Individuals
-from thali._posterior.dependence import INDIVIDUALS, POWER, SCORES, Dependence, format_degrees
+from thali._posterior.dependence import POWER
 from thali._posterior.interval import interval_name
 from thali._trees.tree import Tree
 from thali.errors import Setting
@@ -25,9 +26,7 @@ from ..answers.individuals import population_table, uneven_spread
 from ..answers.slopes import columns_of_people, covariates_in
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
-from .features import check
 from .groups import parameter_notes
-from .scores import scores_finding
 
 if TYPE_CHECKING:
     from thali._people.segments import Segments
@@ -51,35 +50,9 @@ def independence(model: Any, settings: AnswerSettings) -> Finding | None:
     return replace(found, notes=notes)
 
 
-def dependence_finding(found: Dependence) -> Finding | None:
-    """Whether intervals hold for other people; None where that is not worth a word."""
-    if (sentence := found.sentence) is None:
-        return None
-    headline = "" if found.is_good is None else ENGLISH[f"independence.{'good' if found.is_good else 'bad'}"]
-    brief = Brief("Respondents", headline if found.is_good else None, order=0)
-    return Finding(sentence, good=found.is_good, headline=headline, brief=brief)
-
-
 def modelled_people(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of them; nothing where nobody knew who answered."""
     return said_of(model._view.dependence)
-
-
-def said_of(found: Dependence | None) -> tuple[Text, ...]:
-    """The same of what is known of them."""
-    if found is None or found.number < 2:
-        return ()
-    facts = {"people": f"{found.number:,}", "answers": f"{found.answers:,.15g}", "effect": f"{found.effect:.2g}"}
-    if found.model == INDIVIDUALS:
-        return (phrase(ENGLISH, "independence.methods.random", **facts),)
-    if found.by == SCORES:
-        source = Cite("muller2013", "ribatet2012", "bell2002")
-        return (phrase(ENGLISH, "independence.methods.scores", source=source, df=format_degrees(found.df), **facts),)
-    if found.by == POWER:
-        return (phrase(ENGLISH, "independence.methods.power", source=Cite("pauli2011", "rao1984"), **facts),)
-    if found.most <= 1.0:
-        return (phrase(ENGLISH, "independence.methods.once", **facts),)
-    return (phrase(ENGLISH, "independence.methods.independent", **facts),)
 
 
 # people of whom each has weights of their own about common ones ------------------------------------------------------
@@ -131,7 +104,7 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
         phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
         title=ENGLISH["individuals.title"],
         table=table,
-        picture=Picture("individuals", ENGLISH["individuals.caption"], (table, population)),
+        picture=Picture("individuals", ENGLISH["individuals.caption"], table, {"population": population}),
     )
 
 
@@ -156,7 +129,7 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
         phrase(ENGLISH, "reach", best=probability(best["best"]), **facts),
         title=str(phrase(ENGLISH, "reach.title", size=REACH_SIZE)),
         table=written.set_index("members"),
-        picture=Picture("reach", ENGLISH["reach.caption"], (table,)),
+        picture=Picture("reach", ENGLISH["reach.caption"], table),
         notes=notes,
         brief=Brief("Reach"),
     )

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, places_in
+from thali._inference.numerics.counts import outcomes
 from thali._model.best_worst import RANKING, answer_probabilities
 
 from ..draws.columns import FeatureColumns
-from ..draws.counts import outcomes
 from ..draws.covariates import Lift
 from ..draws.probabilities import probability_draws
 from .set_draws import set_probability_draws

@@ -6,14 +6,22 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.kinds import BEST_WORST, CHOICES, PAIRS
+from thali._inference.numerics.counts import outcomes
+from thali._model.choice_groups import (
+    MAX_PAIRS,
+    groups_of_pairs,
+    groups_of_sets,
+    pair_index,
+    pair_names,
+    place_names,
+    shown_groups,
+)
 from thali._posterior.view import COVARIATE
 
 from ..draws.columns import FeatureColumns
-from ..draws.counts import outcomes
-from ..draws.covariates import Lift, lifted, parts_of, with_worths
+from ..draws.covariates import Lift, lifted, with_worths
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
-from ..draws.tree import MAX_PAIRS, DataPart, pair_coordinates, pair_index, pair_names
+from ..draws.tree import DataPart
 from .answer_draws import choice_answers, comparison_answers
 
 if TYPE_CHECKING:
@@ -34,16 +42,16 @@ def choices_part(
 ) -> DataPart:
     """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
-    coefficients = np.bincount(cells.pair, data.questions().log_coefficients(), data.n_pairs)
-    constants, names = {}, {}
+    stored = groups_of_pairs(data, lapse, tie is not None)
     if beta is not None:
         assert data.covariates is not None
         columns = with_worths(columns, data.covariates.options, beta)
-        constants, names = parts_of(data.covariates)
     variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))
-    coordinates, pointwise, answers = dict(names), {}, None
+    coordinates, pointwise, answers = {}, {}, None
+    if beta is not None:
+        coordinates = {COVARIATE: stored.coordinates[COVARIATE]}
     if dense and len(cells.pair) <= MAX_PAIRS:
         answers = partial(comparison_answers(columns, data, lapse, tie, beta), slice(0, len(cells.pair)))
     if dense:
@@ -51,11 +59,11 @@ def choices_part(
         probability, terms = _pair_draws(columns, i, j, data, lapse, tie, beta)
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
         coordinates |= pair_names(labels)
-        terms = (terms + coefficients).reshape(*shape, -1)
+        terms = (terms + stored.coefficients).reshape(*shape, -1)
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
     return DataPart(
-        kind=PAIRS,
-        log_constant=float(coefficients.sum()),
+        kind=stored.kind,
+        log_constant=stored.log_constant,
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
             "tie": "nu, the tie parameter",
@@ -63,30 +71,14 @@ def choices_part(
         },
         variables=variables,
         coordinates=coordinates,
-        observed={"wins": ("compared_pair", as_counts(data.wins))}
-        | ({} if tie is None else {"ties": ("compared_pair", as_counts(data.tied))}),
-        constants={
-            "first": ("compared_pair", data.first),
-            "second": ("compared_pair", data.second),
-            "losses": ("compared_pair", as_counts(data.losses)),
-            "log_binomial_coefficient": ("compared_pair", coefficients),
-            "lapse": float(lapse),
-            "unique": bool(unique),
-            "has_ties": tie is not None,
-            **constants,
-        },
+        observed=stored.observed,
+        constants=stored.constants | {"unique": bool(unique)},
         pointwise=pointwise,
-        observed_coordinates=pair_coordinates("compared_pair", labels, data.first, data.second) | names,
+        observed_coordinates=stored.coordinates,
         rows=("compared_pair", "cell"),
         common=("covariate",),
         answers=answers,
     )
-
-
-def as_counts(values: np.ndarray) -> np.ndarray:
-    """Counts as integers, by which ArviZ knows discrete data; weighted ones as they are."""
-    whole = values.astype(np.int64)
-    return whole if np.array_equal(whole, values) else values
 
 
 def _pair_draws(
@@ -147,13 +139,11 @@ def sets_part(
 ) -> DataPart:
     """The part of a posterior about choices from sets, or about best and worst of them."""
     labels, asked, is_named = np.asarray(data.labels, dtype=str), data.questions(), data.worst is not None
-    coefficients = asked.log_coefficients()
+    stored = groups_of_sets(data, lapse)
     variables: dict[Any, Any] = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
     }
     coordinates, pointwise, answers = {}, {}, None
-    names = np.array([", ".join(members) for members in data.sets], dtype=str)
-    offered, alternative = names[data.set_of], labels[data.members]
     if dense:
         i, j = np.triu_indices(data.n_options, k=1)
         probability = probability_draws(columns, i, j, lapse)
@@ -164,31 +154,20 @@ def sets_part(
         pointwise = {"chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))}
     if answers is not None and not is_named:
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
-        coordinates |= {
-            "place": np.array([f"{one} | {of}" for one, of in zip(alternative, offered, strict=True)], dtype=str),
-            "offered": ("place_number", offered),  # a separate dimension, as that of `option_a`
-            "alternative": ("place_number", alternative),
-        }
-    by_place = {"offered": ("place", offered), "alternative": ("place", alternative)}
+        coordinates |= place_names(data)
     return DataPart(
-        kind=BEST_WORST if is_named else CHOICES,
-        log_constant=float(coefficients.sum()),
+        kind=stored.kind,
+        log_constant=stored.log_constant,
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, including lapses",
             "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
         },
         variables=variables,
         coordinates=coordinates,
-        observed={"chosen": ("answer" if is_named else "place", as_counts(asked.counts))},
-        constants={
-            "set_size": ("set", data.sizes),
-            "member": ("place", data.members),
-            "log_multinomial_coefficient": ("set", coefficients),
-            "lapse": float(lapse),
-            "unique": bool(unique),
-        },
+        observed=stored.observed,
+        constants=stored.constants | {"unique": bool(unique)},
         pointwise=pointwise,
-        observed_coordinates={"set": names} | ({} if is_named else by_place),
+        observed_coordinates=stored.coordinates,
         rows=("set", "place", *(("answer",) if is_named else ())),
         answers=None if answers is None else lambda: answers,
     )
@@ -199,5 +178,4 @@ def sets_part(
 
 def as_shown(part: DataPart, data: "Choices", rule: str) -> DataPart:
     """The part with how many options were shown at once, and by which rule the best and the worst were chosen."""
-    told = {"shown_size": ("shown_set", data.sizes)} | ({} if data.worst is None else {"best_worst": rule})
-    return replace(part, constants=part.constants | told, rows=(*part.rows, "shown_set"))
+    return replace(part, constants=part.constants | shown_groups(data, rule), rows=(*part.rows, "shown_set"))

@@ -11,9 +11,10 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST, RANKING, REVERSED, RULES
+from thali._model.covariates import parameter
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..draws.covariates import coefficients, parameter
+from ..draws.covariates import coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
 from .best_worst_sets import compiled_best_worst

@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._inference.numerics.counts import log_outcome_coefficients, outcomes
 from thali._model.base import Model
 from thali.errors import ArgumentError, DataError, InPython, NotFittedError, Setting
 
-from ..draws.counts import log_outcome_coefficients, outcomes
 from .aspects import check_identified
 from .engine import MAXIMUM_LIKELIHOOD
 from .estimates import Estimates

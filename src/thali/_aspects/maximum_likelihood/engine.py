@@ -108,7 +108,7 @@ class MaximumLikelihood(Engine):
         self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None
     ) -> "np.ndarray | list[np.ndarray]":
         """Choice probabilities at the estimates, lapse included."""
-        from ..answers.predict import has_answers, places_of
+        from thali._model.asked_sets import has_answers, places_of
 
         found = model._maximum()
         if return_se:
@@ -125,7 +125,7 @@ class MaximumLikelihood(Engine):
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
         """How probable all choices of a person together are, at the estimates."""
-        from ..answers.log_predictive import by_respondent, choices_by_person, log_of_choices
+        from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
 
         which, times = choices_by_person(choices)
         p = np.concatenate(self.predict_proba(model, choices))[which]
@@ -133,8 +133,8 @@ class MaximumLikelihood(Engine):
 
     def predict_outcomes(self, model: Any, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Probabilities of the three outcomes of comparisons that may end in a tie, at the estimates."""
-        from ..answers.predict import table_of_outcomes, tied_places
-        from ..draws.counts import outcomes
+        from thali._inference.numerics.counts import outcomes
+        from thali._model.asked_sets import table_of_outcomes, tied_places
 
         found = model._maximum()
         labels = list(found.data.labels)
@@ -177,7 +177,8 @@ def _lapse(model: Any) -> float:
 
 def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
     """The covariates of so many predicted comparisons."""
-    from ..draws.covariates import values_for
+    from thali._model.covariates import values_for
+
     from .fit import own_names
 
     names = own_names(found.data)

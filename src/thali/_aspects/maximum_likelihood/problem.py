@@ -7,10 +7,10 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
+from thali._inference.numerics.counts import outcomes
 from thali._model.best_worst import RANKING
 from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
 
-from ..draws.counts import outcomes
 from ..draws.covariates import FARTHEST
 from .set_problems import BestWorstProblem, LuceProblem
 

@@ -9,7 +9,6 @@ from thali._data.answers import possible_answers
 from thali._data.choices import Choices
 from thali._inference.numerics.ranks import descending
 from thali._inference.optimise import Concave, maximum
-from thali.errors import ArgumentError
 
 from ..draws.tree import MAX_PAIRS
 from .estimates import Estimates
@@ -160,12 +159,6 @@ def branch_table(known: "KnownAspects", weights: np.ndarray) -> "pandas.DataFram
 
     owners, n = known.owners, len(known.labels)
     size = owners.sum(axis=0)
-    if known.crossing is not None:
-        a, b = known.crossing
-        raise ArgumentError(
-            f"These aspects do not form a tree: {a!r} and {b!r} overlap, but neither contains the other; use"
-            " plots.utility_scale instead."
-        )
     inner = [int(k) for k in np.argsort(size, kind="stable") if 1 < size[k] < n]
     lengths = np.zeros(n + len(inner) + 1)
     for k in np.flatnonzero(size == 1):

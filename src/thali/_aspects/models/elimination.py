@@ -234,7 +234,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
         """The settings; segments are of people of whom each has weights of their own; one option stands for none."""
         if settings.none is not None:
-            from ..answers.individuals import place_of
+            from thali._model.option_scores import place_of
 
             place_of(settings.none, self._view.labels if self._is_fitted() else data.labels)
         if settings.segments is not None:

@@ -84,7 +84,7 @@ class ByChains(Chains):
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":
         """By how much a unit of each covariate changes the log odds."""
-        from ..draws.covariates import effects_table
+        from thali._model.covariates import effects_table
 
         return effects_table(model._view, ci)
 

@@ -161,7 +161,7 @@ def attribute_importance(model: Any, settings: AnswerSettings) -> Finding:
         title=ENGLISH["importance.title"],
         table=table,
         shown=table[[each for each in columns if each in table]].rename(columns={"importance": "share of choices"}),
-        picture=Picture("attribute_importance", ENGLISH["importance.caption"], (table,)),
+        picture=Picture("attribute_importance", ENGLISH["importance.caption"], table),
         brief=Brief("Attributes", ENGLISH["importance.brief"], shares),
     )
 
@@ -188,7 +188,7 @@ def level_effects(model: Any, settings: AnswerSettings) -> Finding:
         title=ENGLISH["effects.title"],
         table=table,
         shown=shown.drop(columns=left_out),
-        picture=Picture("level_effects", ENGLISH["effects.title"], (table,)),
+        picture=Picture("level_effects", ENGLISH["effects.title"], table),
         brief=Brief("Levels", table=_in_brief(_preferences(table), table, "effect", "low", "high")),
         notes=tuple(notes),
     )
@@ -263,7 +263,7 @@ def willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
         title=str(title),
         table=table,
         shown=shown[[each for each in columns if each in shown]],
-        picture=Picture("willingness_to_pay", str(title), (paid,)),
+        picture=Picture("willingness_to_pay", str(title), paid),
         notes=(*infinite, *table.attrs["notes"]),
         brief=Brief("Payment", table=_in_brief(_payments(table), table, "wtp", "wtp_low", "wtp_high"), order=2),
     )
@@ -328,7 +328,7 @@ def market_shares(model: Any, settings: AnswerSettings) -> Finding | None:
         return None
     table = model.market_shares(settings.market, **_how(settings), **settings.of_market)
     caption = str(phrase(ENGLISH, "shares.caption", interval=interval_name(settings.ci)))
-    picture = Picture("market_shares", caption, (table,))
+    picture = Picture("market_shares", caption, table)
     sentence = winner(table, interval_name(settings.ci))
     notes = (ENGLISH["shares.without_none"],) if _lacks_none(model, settings.market) else ()
     notes = (*notes, *table.attrs.get("notes", ()))
@@ -367,7 +367,7 @@ def demand(model: Any, settings: AnswerSettings) -> Finding | None:
     table.attrs.update(chooser.facts(settings.ci), attribute=settings.price, whose=parts[0].attrs["whose"])
     title = str(phrase(ENGLISH, "demand.title", price=settings.price))
     sentence = _steepest(parts, settings)
-    return Finding(sentence, title=title, table=table, picture=Picture("demand", title, (table,)))
+    return Finding(sentence, title=title, table=table, picture=Picture("demand", title, table))
 
 
 def _tested(chooser: Any, price: str) -> list[float]:

@@ -74,7 +74,7 @@ def who_attends(model: "HierarchicalLogit", settings: AnswerSettings) -> Finding
         title=ENGLISH["attention.title"],
         table=table,
         shown=table[[name for name in (*_SHOWN, *(f"{name}_other" for name in _SHOWN)) if name in table]],
-        picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), (found,)),
+        picture=Picture("attention", str(phrase(ENGLISH, "attention.caption", interval=interval)), found),
         notes=tuple(notes),
         brief=Brief("Attention"),
     )

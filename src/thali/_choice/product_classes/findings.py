@@ -46,7 +46,7 @@ def classes(model: "ProductClasses", settings: AnswerSettings) -> Finding:
         title=ENGLISH["classes.title"],
         table=table,
         shown=_to_read(stable),
-        picture=Picture("classes", ENGLISH["classes.caption"], (table,)),
+        picture=Picture("classes", ENGLISH["classes.caption"], stable),
         notes=notes,
         brief=Brief("Classes", table=_to_read(stable)[["importance", "share", "product_class"]], order=0),
     )

@@ -275,7 +275,7 @@ class PairedComparisons(Judged):
     def questions(self, ties: bool | None = None) -> Questions:
         """Return a question for each cell: the first option, neither if `ties` (None: if there are any), the second."""
         ties = self.n_ties > 0 if ties is None else ties
-        return parts.questions_of(self, ("wins", "tied", "losses") if ties else ("wins", "losses"))
+        return parts.questions_of(self, ("wins", "tied", "losses") if ties else ("wins", "losses"), self.cells)
 
     def with_answers(self, counts: np.ndarray) -> "PairedComparisons":
         """Return the same questions with other counts of their answers, given by nobody in particular."""

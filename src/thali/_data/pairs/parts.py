@@ -217,9 +217,9 @@ def cells_of(data: "PairedComparisons") -> CovariateCells:
     return CovariateCells(own.pair, first, second, own.wins, own.losses, own.tied, x, own.answers)
 
 
-def questions_of(data: "PairedComparisons", outcomes: tuple[str, ...]) -> Questions:
+def questions_of(data: "PairedComparisons", outcomes: tuple[str, ...], cells: CovariateCells) -> Questions:
     """Return a question for each cell, with these outcomes as its answers; a table has a row for each pair."""
-    cells, size = data.cells, len(outcomes)
+    size = len(outcomes)
 
     def given() -> GivenAnswers | None:
         if (known := cells.answers) is None:

@@ -62,3 +62,25 @@ def descending(values: np.ndarray) -> np.ndarray:
     order = np.argsort(-values, kind="stable")
     is_lower = ~(np.diff(values[order], prepend=np.inf) >= -_NEAR)  # also where either is no number
     return order[np.lexsort((order, np.cumsum(is_lower)))]
+
+
+def means_along(order: np.ndarray, means: np.ndarray) -> np.ndarray:
+    """Return the numbers nearest to means that never rise along an order (pool adjacent violators).
+
+    Examples
+    --------
+    >>> means_along(np.array([2, 0, 1]), np.array([1.0, 4.0, 9.0]))
+    array([2.5, 2.5, 9. ])
+    """
+    levels: list[float] = []
+    sizes: list[int] = []
+    for level in means[order].tolist():
+        size = 1
+        while levels and levels[-1] < level:
+            size += sizes[-1]
+            level += (levels.pop() - level) * sizes.pop() / size
+        levels.append(level)
+        sizes.append(size)
+    found = np.empty(len(means))
+    found[order] = np.repeat(levels, sizes)
+    return found

@@ -11,6 +11,7 @@ from typer.core import TyperCommand
 from thali._data.kinds import SPECS
 from thali._model.options import (
     CHOSEN,
+    CI,
     CODES,
     DESIGN,
     FIRST,
@@ -160,6 +161,7 @@ LEADERBOARD = (
         Option(name, f"The {which} date to include, such as 2024-05-31 or 2024.", default=which, metavar="DATE")
         for name, which in (("since", "first"), ("until", "last"))
     ),
+    CI,
     WHERE,
     WITHOUT,
     DESIGN,

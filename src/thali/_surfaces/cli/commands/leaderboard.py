@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _BOARD = ".nc"  # how the name of a saved leaderboard ends
 _HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None}
 _HOW |= {"anchor_model": None, "pool": False, "spread": None}
-_ASKED = ("judges", "judge_sd", "judge_bias", "period", "drift", "since", "until")
+_ASKED = ("judges", "judge_sd", "judge_bias", "period", "drift", "since", "until", "ci")
 _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
 

@@ -14,11 +14,12 @@ from thali._inference.seeds import streams
 from thali._posterior.interval import tails_of
 from thali.errors import DataError
 
-from ..draws.tree import MAX_PAIRS
-from .check import CHECKED, blocks, discrepancy_of, finished_table, replicated_rows
+from .predictive_check import CHECKED, blocks, discrepancy_of, finished_table, replicated_rows
 
 if TYPE_CHECKING:
     import pandas
+
+MAX_ROWS = 2_000  # of a table of what was observed beside what is predicted
 
 
 class AlikeRespondents(NamedTuple):
@@ -109,9 +110,9 @@ def predict_answers(asked: Questions, people: list[AlikeRespondents], draws: int
 
 
 def _most_answered(asked: Questions, shown: np.ndarray) -> list[slice]:
-    """Return the groups with the most answers, of not more than `MAX_PAIRS` shown rows, as slices in their order."""
+    """Return the groups with the most answers, of not more than `MAX_ROWS` shown rows, as slices in their order."""
     order = np.argsort(-np.add.reduceat(asked.totals, asked.rows.group[:-1]), kind="stable")
-    count = int((np.cumsum(shown[order]) <= MAX_PAIRS).sum())
+    count = int((np.cumsum(shown[order]) <= MAX_ROWS).sum())
     groups = np.sort(order[: max(1, count)])
     each = np.split(groups, np.flatnonzero(np.diff(groups) > 1) + 1)
     return [slice(int(run[0]), int(run[-1]) + 1) for run in each]

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import ANSWER, MEMBER, MOST_SIMILAR, PAIR, TIED
-from thali._model.common_findings import MISFIT
 from thali._posterior.interval import level_name, tails_of
 from thali.errors import ArgumentError
 
-from ..draws.probabilities import BLOCK
+from .common_findings import MISFIT
 
 if TYPE_CHECKING:
     import pandas
@@ -111,6 +110,8 @@ TIE = 1e-9
 # Mean of n below which nearly every interval holds all proportions that could be observed.
 MIN_MEAN_COUNT = 2.0
 MAX_NAMED = 5
+# Numbers held at once: 16 MiB as float64.
+BLOCK = 2**21
 
 
 def finished_table(

@@ -8,4 +8,4 @@ Observed proportions against fitted probabilities, a point a pair.
 import thali as th
 
 model = th.EliminationByAspects().fit(th.datasets.celebrities(), draws=1000, tune=500, random_seed=1, progressbar=False)
-th.plots.choice_probabilities(model)
+model.plot("predictions")

@@ -1,0 +1,83 @@
+"""How well estimates agree with worths: squared correlations, separation, split halves."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.sentences import refused, said
+
+import thali as th
+from thali._paired.findings import findings_of
+from thali._worths.reliability import separation, squared_correlations
+from thali.errors import DataError
+
+QUIET = {"progressbar": False, "random_seed": 1}
+
+
+def test_measures_of_draws():
+    rng = np.random.default_rng(1)
+    draws = rng.normal([0.0, 0.5, 2.0, -1.0], 0.6, (4000, 4)) + rng.normal(size=(4000, 1))
+    centred = draws - draws.mean(axis=1, keepdims=True)
+    expected = [np.corrcoef(centred.mean(axis=0), each)[0, 1] ** 2 for each in draws]
+    np.testing.assert_allclose(squared_correlations(draws), expected)
+    between = np.var([0.0, 0.5, 2.0, -1.0])
+    assert separation(draws) == pytest.approx(between / (between + 0.75 * 0.36), abs=0.01)  # a quarter is centred away
+
+
+def votes(judges, seed):
+    """Votes of judges who agree, or of two camps that contradict each other."""
+    rng, rows = np.random.default_rng(seed), []
+    for judge, sign in judges.items():
+        for _ in range(60):
+            a, b = rng.choice(6, 2, replace=False)
+            is_first = rng.random() < 1.0 / (1.0 + np.exp(sign * 1.2 * (b - a)))
+            rows.append((f"o{a}", f"o{b}", f"o{a if is_first else b}", judge))
+    return pd.DataFrame(rows, columns=["left", "right", "winner", "judge"])
+
+
+@pytest.mark.fit
+def test_halves_are_of_judges_where_these_are_known():
+    agree, contradict = (
+        th.leaderboard(votes(dict.fromkeys("abcd", 1.0) | others, 2), people="independent", **QUIET)
+        for others in ({}, {"b": -1.0, "d": -1.0})
+    )
+    assert agree.reliability().loc["split_half_judges", "reliability"] > 0.9
+    assert contradict.reliability().loc["split_half_judges", "reliability"] < 0.0
+    unknown = votes({"a": 1.0, "b": 1.0}, 2).drop(columns="judge")
+    board = th.leaderboard(unknown, ci=0.5, **QUIET)
+    assert board.reliability().loc["split_half_comparisons", "reliability"] > 0.8
+    low, high = board.reliability().loc["r_squared", ["low", "high"]]
+    assert 0.5 < low < high < 1.0 and board.reliability().attrs["interval"] == 0.5
+    said(findings_of(board)["reliability"].sentence, "50 %")
+    with refused(DataError, "laplace"):
+        th.leaderboard(unknown, method="maximum-likelihood", **QUIET).reliability()
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("judges", [False, True])
+def test_halves_of_rankings(judges):
+    rows = [("tea", "milk", "juice")] * 6 + [("milk", "tea", "juice")] * 2
+    frame = pd.DataFrame(rows, columns=["1st", "2nd", "3rd"]).assign(who=list("abcdefgh"))
+    data = th.Choices.from_rankings(frame, respondent="who")
+    table = th.leaderboard(data, judges=judges, **QUIET).reliability()
+    assert 0.5 < table.loc["split_half_judges", "reliability"] <= 1.0
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("sd", [0.0, 0.5, 1.5])
+def test_adaptive_pairs_do_not_inflate_it(sd):
+    """Of 40 options in 10 rounds, neighbours in the order so far meet."""
+    rng = np.random.default_rng(4)
+    worths, score, pairs = rng.normal(0.0, sd, 40), np.zeros(40), []
+    for _ in range(10):
+        order = np.argsort(-score + rng.random(40))
+        for a, b in order.reshape(-1, 2).tolist():
+            if rng.random() > 1.0 / (1.0 + np.exp(worths[b] - worths[a])):
+                a, b = b, a
+            score[a] += 1.0
+            pairs.append((f"o{a:02}", f"o{b:02}"))
+    board = th.leaderboard(th.PairedComparisons.from_pairs(pairs), **QUIET)
+    value, low, high = board.reliability().loc["r_squared"]
+    ratings = board.table["rating"].sort_index()
+    truth = np.corrcoef(ratings, worths)[0, 1] ** 2 if sd else 0.0
+    assert low - 0.1 * (sd == 0.0) < truth < high  # no squared correlation is below 0
+    assert value < 0.6 or sd == 1.5
