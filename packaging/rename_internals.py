@@ -101,11 +101,29 @@ def imported_from(node: ast.ImportFrom, module: str, is_package: bool) -> str:
     return ".".join([*parts, *((node.module or "").split(".") if node.module else [])])
 
 
+def constants_with(text: str, value: str) -> list[str]:
+    """The constants of a file that hold a text, such as the folder of modules that a table names."""
+    found = []
+    for node in ast.parse(text).body:
+        if isinstance(node, ast.Assign):
+            target = node.targets[0]
+            pairs = zip(
+                target.elts if isinstance(target, ast.Tuple) else [target],
+                node.value.elts if isinstance(node.value, ast.Tuple) else [node.value],
+                strict=False,
+            )
+            found += [ast.unparse(one) for one, held in pairs if isinstance(held, ast.Constant) and held.value == value]
+    return found
+
+
 def rename_module(root: Path, name: str, new: str) -> None:
     """Move a module, and change every import of it and every text that names it."""
     package, _, last = name.rpartition(".")
     for path in [*sources(root), *users(root)]:
-        lines = path.read_text("utf-8").splitlines(keepends=True)
+        text = path.read_text("utf-8")
+        if last not in text:
+            continue
+        lines = text.splitlines(keepends=True)
         is_ours = path.is_relative_to(root / "src")
         own, is_package = module_of(path, root) if is_ours else "", path.stem == "__init__"
         for node in ast.walk(ast.parse("".join(lines))):
@@ -123,6 +141,8 @@ def rename_module(root: Path, name: str, new: str) -> None:
         text = re.sub(rf"\b{re.escape(name)}\b", f"{package}.{new}", "".join(lines))
         short = name.removeprefix("thali._")  # as tables of places name it
         text = text.replace(f'"{short}:', f'"{short.rpartition(".")[0]}.{new}:')
+        for folder in constants_with(text, package) if package in text else ():
+            text = text.replace(f"{{{folder}}}.{last}:", f"{{{folder}}}.{new}:")
         path.write_text(text, "utf-8")
     file = root.joinpath("src", *name.split("."))
     for suffix in (".py", ".pyi"):
@@ -134,7 +154,8 @@ def rename_function(root: Path, name: str, new: str) -> None:
     """Change every mention of a function."""
     for path in [*sources(root), *users(root)]:
         text = path.read_text("utf-8")
-        path.write_text(re.sub(rf"\b{name}\b", new, text), "utf-8")
+        if name in text:
+            path.write_text(re.sub(rf"\b{name}\b", new, text), "utf-8")
 
 
 def about_them(root: Path, modules: list[str], functions: list[str]) -> list[Path]:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.all_drawn import all_drawn, change_drawn
-from helpers.kind_problems import answered, of_new_person, random_answers
+from helpers.kind_problems import answered, of_new_person, random_answers, with_classes_in_order
 from helpers.naive import latent_features as naive
 from helpers.plain_python import run_as_python
 from helpers.problems import random_comparisons
@@ -17,7 +17,6 @@ from scipy import stats
 from xarray import Dataset, DataTree
 
 import thali as th
-from thali._aspects.answers.class_order import with_class_order
 from thali.errors import ArgumentError, DataError
 
 RUN = {"draws": 16, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
@@ -72,7 +71,7 @@ def of_draws(draws, kinds):
     model = th.EliminationByAspects(people=th.people.LatentClasses(kinds))
     constant = Dataset({"kinds": kinds, "kind": "paired comparisons of latent classes"})
     groups = {"posterior": posterior.drop_vars("kind"), "latent_features": posterior[["kind"]]}
-    model.posterior_ = with_class_order(DataTree.from_dict(groups | {"constant_data": constant}))
+    model.posterior_ = with_classes_in_order(DataTree.from_dict(groups | {"constant_data": constant}))
     return model
 
 
@@ -136,7 +135,7 @@ def test_the_summary_does_not_depend_on_what_kinds_are_called(model):
         changed[name] = xr_where(half, other, posterior[name])
     change_drawn(turned, lambda group: group.assign({name: changed[name] for name in changed if name in group}))
     other = th.EliminationByAspects(people=th.people.LatentClasses(2, "similar"))
-    other.posterior_ = with_class_order(turned)
+    other.posterior_ = with_classes_in_order(turned)
     assert other.summary().equals(model.summary()) and other.same_class().equals(model.same_class())
     assert other.assignment().equals(model.assignment()) and other.features(0.0).equals(model.features(0.0))
     np.testing.assert_allclose(other.predict_proba([("a", "b")]), model.predict_proba([("a", "b")]))

@@ -4,78 +4,68 @@ import time
 
 import numpy as np
 import pytest
-from helpers.additive_fits import made_up
+from helpers.additive_fits import made_up, similarities, tree_of_columns
 from helpers.sentences import refused, said
+from helpers.similarity_columns import columns_of_sets
 
 import thali as th
-from thali._aspects.answers.matched_features import match, members_in_words, similar_for
-from thali._aspects.draws.columns import FeatureColumns
 from thali.errors import ArgumentError
 
 
-def columns_of(draws, n, weights=None):
-    """Columns of lists of owners, draw by draw."""
-    sizes = np.array([len(owners) for draw in draws for owners in draw], int)
-    owners = np.array([i for draw in draws for each in draw for i in sorted(each)], int)
-    weights = np.ones(len(sizes)) if weights is None else np.array(weights, float)
-    return FeatureColumns(np.array([len(draw) for draw in draws]), weights, sizes, owners, np.zeros((len(draws), n)))
+def fit_of(draws, n):
+    """A fit that has drawn these features, draw by draw: owners and weight of each."""
+    model = th.AdditiveClustering()
+    model.posterior_ = tree_of_columns(columns_of_sets(draws, n), similarities(n), 0.1, 0.1, 1.0)
+    return model
+
+
+def weighing(draws):
+    """Lists of owners, each with weight 1."""
+    return [[(owners, 1.0) for owners in draw] for draw in draws]
 
 
 def test_features_that_differ_by_an_owner_are_one():
-    core = list(range(9))
-    draws = [[core, [20, 21]], [core[1:], [20, 21]], [[*core, 9]], [core]]
-    found = match(columns_of(draws, 24, [1, 5, 2, 5, 3, 4]), 0.8, 0.05)
-    assert found.membership.shape == (2, 24)
-    assert found.membership[0, :11].tolist() == [0.75] + 8 * [1.0] + [0.25, 0.0]
-    assert found.membership[1].sum() == 2.0
-    assert found.present.tolist() == [[True] * 4, [True, True, False, False]]
-    assert found.weight.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0, 5.0]
-    p = found.membership[0]
-    naive = [np.minimum(h, p).sum() / np.maximum(h, p).sum() for h in _rows(draws, 24)]
-    np.testing.assert_allclose(found.index[:4], naive, rtol=1e-6)
-
-
-def _rows(draws, n):
-    for draw in draws:
-        row = np.zeros(n)
-        row[draw[0]] = 1.0
-        yield row
+    core, other = list(range(9)), [20, 21]
+    draws = [[(core, 1.0), (other, 5.0)], [(core[1:], 2.0), (other, 5.0)], [([*core, 9], 3.0)], [(core, 4.0)]]
+    model = fit_of(draws, 24)
+    table, owned = model.features(similar=0.8), model.membership(similar=0.8)
+    p = owned[1].to_numpy()
+    assert p[:11].tolist() == [0.75] + 8 * [1.0] + [0.25, 0.0] and owned[2].sum() == 2.0
+    assert table["probability"].tolist() == [1.0, 0.5] and table["weight"].tolist() == [2.5, 5.0]
+    rows = [np.isin(np.arange(24), draw[0][0]) for draw in draws]
+    naive = [np.minimum(h, p).sum() / np.maximum(h, p).sum() for h in rows]
+    assert table.loc[1, "stability"] == pytest.approx(np.mean(naive), rel=1e-6)
 
 
 def test_near_twins_of_one_draw_stay_apart():
     a, b = list(range(10)), list(range(1, 11))  # Jaccard index 9/11
-    found = match(columns_of([[a, b]] * 6, 12), 0.8, 0.05)
-    assert found.present.all() and len(found.membership) == 2
-    assert sorted(map(tuple, found.membership.round().astype(int))) == sorted(
-        tuple(int(i in owners) for i in range(12)) for owners in (a, b)
-    )
+    model = fit_of(weighing([[a, b]] * 6), 12)
+    assert model.features(similar=0.8)["probability"].tolist() == [1.0, 1.0]
+    owned = model.membership(similar=0.8).to_numpy().T.astype(int)
+    assert sorted(map(tuple, owned)) == sorted(tuple(int(i in owners) for i in range(12)) for owners in (a, b))
 
 
 def test_families_of_features_are_all_found_and_rare_ones_left_out():
     one, other = [[0, 1, 2], [3, 4]], [[0, 1], [2, 3, 4]]
-    draws = 60 * [one] + 30 * [other] + 3 * [[[5, 6]]]
-    found = match(columns_of(draws, 7), 0.8, 0.05)
-    shares = found.present.mean(axis=1)
-    assert shares.tolist() == pytest.approx(2 * [60 / 93] + 2 * [30 / 93])
-    assert len(match(columns_of(draws, 7), 0.8, 0.01).membership) == 5
+    model = fit_of(weighing(60 * [one] + 30 * [other] + 3 * [[[5, 6]]]), 7)
+    assert model.features(similar=0.8)["probability"].tolist() == pytest.approx(2 * [60 / 93] + 2 * [30 / 93])
+    assert len(model.features(0.01, similar=0.8)) == 5
 
 
 def test_copies_of_a_feature_are_added_up_and_single_owners_left_out():
-    found = match(columns_of([[[0, 1], [0, 1], [2]]] * 3, 4, [1, 2, 9] * 3), 0.8, 0.0, least_owners=2)
-    assert found.weight.tolist() == [3.0, 3.0, 3.0] and found.membership.tolist() == [[1.0, 1.0, 0.0, 0.0]]
-    nothing = match(columns_of([[[2]]], 4), 0.8, 0.0, least_owners=2)
-    assert nothing.membership.shape == (0, 4) and nothing.present.shape == (0, 1)
+    model = fit_of([[([0, 1], 1.0), ([0, 1], 2.0), ([2], 9.0)]] * 3, 4)
+    assert model.features(similar=0.8)[["weight", "probability"]].to_numpy().tolist() == [[3.0, 1.0]]
+    assert model.membership(similar=0.8)[1].tolist() == [1.0, 1.0, 0.0, 0.0]
+    nothing = fit_of([[([2], 1.0)]], 4)
+    assert nothing.membership(similar=0.8).shape == (4, 0) and len(nothing.features(similar=0.8)) == 0
 
 
-def test_every_draw_has_a_feature_once():
+def test_features_of_draws_are_as_alike_as_was_asked_for():
     rng = np.random.default_rng(1)
     draws = [[np.flatnonzero(rng.random(12) < 0.6) for _ in range(rng.integers(1, 6))] for _ in range(80)]
-    draws = [[owners for owners in draw if len(owners)] for draw in draws]
-    found = match(columns_of(draws, 12), 0.6, 0.0)
-    assert len(set(zip(found.feature.tolist(), found.draw.tolist(), strict=True))) == len(found.feature)
-    assert (found.index >= 0.6 - 1e-6).mean() > 0.9  # of the last memberships, which the last assignment moved
-    share = found.present.mean(axis=1)
-    assert (np.diff(share) <= 0.0).all()
+    table = fit_of(weighing([[owners for owners in draw if len(owners)] for draw in draws]), 12).features(similar=0.6)
+    assert len(table) > 2 and (table["stability"] > 0.6).all() and (table["probability"] <= 1.0).all()
+    assert table["probability"].is_monotonic_decreasing
 
 
 @pytest.mark.long
@@ -84,14 +74,12 @@ def test_a_hundred_and_fifty_objects_take_seconds():
     rng = np.random.default_rng(2)
     base = rng.random((30, 150)) < rng.uniform(0.05, 0.4, (30, 1))
     draws = [[np.flatnonzero(h ^ (rng.random(150) < 0.05 * h.mean())) for h in base] for _ in range(1000)]
+    model = fit_of(weighing(draws), 150)
     begin = time.process_time()
-    found = match(columns_of(draws, 150), 0.8, 0.05)
-    assert len(found.membership) == 30 and (found.membership.round() == base[_nearest(found.membership, base)]).all()
+    found = model.membership(similar=0.8).to_numpy().T
     assert time.process_time() - begin < 20.0  # measured: 1
-
-
-def _nearest(membership, base):
-    return np.argmin(np.abs(membership[:, None] - base).sum(2), axis=1)
+    nearest = np.argmin(np.abs(found[:, None] - base).sum(2), axis=1)
+    assert len(found) == 30 and (found.round() == base[nearest]).all()
 
 
 @pytest.mark.fit
@@ -137,13 +125,20 @@ def test_the_picture_marks_what_the_chains_do_not_agree_on():
     assert sorted("*\n" in tick.get_text() for tick in ax.get_xticklabels()) == [False, True]
 
 
-def test_features_of_many_objects_are_matched_unless_told_otherwise():
-    assert [similar_for(30), similar_for(31), similar_for(30, 0.6), similar_for(31, 0.6)] == [None, 0.8, 0.6, 0.6]
+@pytest.mark.parametrize(
+    ("n", "settings", "is_matched"), [(30, {}, False), (31, {}, True), (30, {"similar": 0.6}, True)]
+)
+def test_features_of_many_objects_are_matched_unless_told_otherwise(n, settings, is_matched):
+    table = made_up(n, draws=20, chains=2, beside=0.0, common=((0, 1),)).findings(**settings)["features"].table
+    assert ("stability" in table) == is_matched
 
 
 def test_of_many_objects_those_that_lack_a_feature_are_named():
-    labels = [f"o{number}" for number in range(31)]
-    assert members_in_words(labels, labels) == "all 31"
-    assert members_in_words([*labels[:4], *labels[5:30]], labels) == "all 31 but o4, o30"
-    assert members_in_words(labels[:15], labels) == ", ".join(labels[:15])
-    assert members_in_words(labels[:30], labels[:30]) == ", ".join(labels[:30])
+    def named(n, *owners):
+        found = made_up(n, draws=20, chains=2, beside=0.0, common=owners).findings()["features"]
+        return set(found.to_read["members"])
+
+    every = tuple(range(31))
+    but_two, half = tuple(i for i in every if i not in (4, 30)), ", ".join(map(str, every[:15]))
+    assert named(31, every, but_two, every[:15]) == {"all 31", "all 31 but 4, 30", half}
+    assert named(30, every[:30]) == {", ".join(map(str, every[:30]))}

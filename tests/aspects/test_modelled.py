@@ -10,11 +10,7 @@ from helpers.problems import random_comparisons, with_ties
 from helpers.sentences import refused
 
 import thali as th
-from thali._aspects.answers.data_answers import DataAnswers
-from thali._aspects.answers.registry import RESULTS
 from thali._data.groups import GroupedData
-from thali._data.kinds import BEST_WORST, CHOICES, GROUPS, KINDS, ONE, OWN, PEOPLE, SPECS
-from thali._late import load
 from thali.errors import ThaliError
 
 ASPECTS, UNIQUE = th.EliminationByAspects, "unique"
@@ -147,14 +143,3 @@ def test_pooled_comparisons_keep_covariates():
         for pair, x, won, lost in zip(own.pair, own.values[:, 0], own.wins, own.losses, strict=True)
     }
     assert {key: tuple(value) for key, value in cells.items()} == found
-
-
-@pytest.mark.fit  # for its imports
-def test_every_kind_of_data_and_population_that_is_modelled_has_results():
-    modelled = {(OWN, ONE)}
-    for spec in SPECS:
-        populations = (ONE, GROUPS, PEOPLE, *[KINDS] * spec.has_classes) if spec.by_group else ()
-        kinds = (CHOICES, BEST_WORST) if spec.kind == CHOICES else (spec.kind,)
-        modelled |= {(kind, population) for kind in kinds for population in populations}
-    assert RESULTS.keys() == modelled
-    assert all(issubclass(load(home), DataAnswers) for home in RESULTS.values())

@@ -8,6 +8,7 @@ import pytest
 from helpers.problems import random_comparisons
 from helpers.sentences import warned
 from helpers.short_slices import short_slices, stopped_after
+from helpers.watched_runs import run_of
 
 import thali as th
 from thali._aspects.populations.groups_chain import MAX_TEMPERED
@@ -24,7 +25,6 @@ from thali._aspects.samplers.chains import (
 )
 from thali._aspects.samplers.task import LEVELS, THIN
 from thali._data.groups import GroupedData
-from thali._inference.chains import checked_run
 from thali._inference.progress import Progress
 from thali._model import bound
 from thali._model import sampling as fits
@@ -113,10 +113,10 @@ def test_it_is_chosen_while_tuning():
 @pytest.mark.fit
 def test_a_ladder_that_changes_in_the_pilot_hides_nothing_from_it():
     """What is seen, and so the choice, does not depend on the slices in which chains run."""
-    run = checked_run(None, 16, 2, None, 1, 2, False)  # the ladder is counted anew after 200 of 400 sweeps
+    run = {"tune": 16, "chains": 2, "random_seed": 2}  # the ladder is counted anew after 200 of 400 sweeps
     seen = []
     for slices in (1, 25):
-        sampling = th.EliminationByAspects(lapse=0.0, tempering=2)._sampling(random_comparisons(6, 9), run)
+        sampling = run_of(th.EliminationByAspects(lapse=0.0, tempering=2), random_comparisons(6, 9), **run)
         (chain,) = sampling.chains(10, np.random.SeedSequence(2))[:1]
         assert chain.in_pilot and chain.schedule[0][0] < PILOT
         for end in range(1, slices + 1):
@@ -132,8 +132,8 @@ def test_of_groups_it_is_what_gave_the_most_effective_draws_a_second(uncompiled,
     """Fewer sweeps between tempered draws than of one group; asked for, as asked."""
     data = GroupedData({f"group {g}": random_comparisons(4, g) for g in range(groups)})
     model = th.EliminationByAspects(people=th.people.Groups())
-    assert model._sampling(data, checked_run(100, 40, 2, None, 1, 2, False)).chains(10, 1)[0].thin == thin
-    assert model._sampling(data, checked_run(100, 40, 2, 3, 1, 2, False)).chains(10, 1)[0].thin == 3
+    assert run_of(model, data, draws=100, tune=40, chains=2).chains(10, 1)[0].thin == thin
+    assert run_of(model, data, draws=100, tune=40, chains=2, thin=3).chains(10, 1)[0].thin == 3
 
 
 @pytest.mark.fit
@@ -154,8 +154,7 @@ def test_it_is_kept_in_a_job_and_by_a_continued_fit(tmp_path):
 @pytest.mark.fit
 def test_a_run_that_chose_fewer_sweeps_may_have_more_draws():
     """As many sweeps as its size allows."""
-    data, run = random_comparisons(8, 3), checked_run(None, 400, 3, None, 1, 2, False)
-    sampling = th.EliminationByAspects("unique")._sampling(data, run)
+    sampling = run_of(th.EliminationByAspects("unique"), random_comparisons(8, 3), tune=400, chains=3)
     sampling = replace(sampling, bound=2_000)
     chains = sampling.chains(10, np.random.SeedSequence(2))
     assert chains[0].in_pilot and chains[0].total == PILOT and sampling.allowed(chains) == 2_000
@@ -174,8 +173,7 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
     data = random_comparisons(4, 3)
 
     def chains_of(draws, **how):
-        run = checked_run(draws, 40, 2, None, 1, 2, False)
-        sampling = th.EliminationByAspects(tempering=2, **how)._sampling(data, run)
+        sampling = run_of(th.EliminationByAspects(tempering=2, **how), data, draws=draws, tune=40, chains=2)
         return sampling, sampling.chains(10, np.random.SeedSequence(2))
 
     assert not chains_of(100)[1][0].in_pilot
@@ -198,8 +196,8 @@ def test_tempered_chains_have_a_pilot_where_their_draws_decide_how_long_they_run
 @pytest.mark.unit
 def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_time_for(uncompiled):
     data, model = random_comparisons(4, 3), th.EliminationByAspects()
-    run = checked_run(None, 1000, 2, None, 1, 2, False, None, 3.0)
-    work = _Work(model, model._sampling(data, run), run, None, False)
+    sampling = run_of(model, data, chains=2, max_time=3.0)
+    work = _Work(model, sampling, sampling.run, None, False)
     chains = work._begun(250, None)
     for chain in chains:
         chain.run_to(50)  # sweeps, two draws' worth of them
@@ -213,7 +211,7 @@ def test_a_pilot_that_takes_half_of_the_time_leaves_as_much_tuning_as_there_is_t
 def test_chains_that_begin_again_with_tempering_have_what_is_left_of_the_budget():
     """Less than half of it is not enough to begin again."""
     data = random_comparisons(8, 3)
-    sampling = th.EliminationByAspects()._sampling(data, checked_run(None, 1000, 4, None, 1, 2, False))
+    sampling = run_of(th.EliminationByAspects(), data)
     assert sampling.forecast is not None and sampling.tempered(0).forecast.most <= bound.BUDGET
     spent = int(0.4 * bound.BUDGET / sampling.forecast.sweep)
     again = sampling.tempered(spent)

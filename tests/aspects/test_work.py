@@ -4,21 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from helpers.watched_runs import run_of
 
 import thali as th
-from thali._aspects.samplers.work import (
-    COLUMNS_OF_SIMILARITIES,
-    FEWER,
-    columns_of,
-    levels,
-    numbers_in,
-    seconds,
-    seconds_of_sweep,
-    times_heavier,
-)
 from thali._aspects.state import COLUMNS, empty_state
 from thali._data.groups import GroupedData
-from thali._inference.chains import checked_run
 
 SWEEPS = 1000
 
@@ -71,7 +61,7 @@ def counted(task):
     chain.run_to(SWEEPS)
     for sweep in range(SWEEPS + 10, 2 * SWEEPS, 10):
         chain.run_to(sweep)
-        times.append(times_heavier(task, [chain]))
+        times.append(task.times_heavier([chain]))
     return np.mean(times)
 
 
@@ -105,9 +95,9 @@ def test_forecast_beside_the_columns_of_sixty_objects_by_features_and_noise(n_fe
 def test_forecast_beside_the_columns_of_triplets_of_three_hundred_objects():
     data = th.datasets.triplets(300, 30_000, random_seed=1, n_features=15).data
     task = th.AdditiveClustering().prepare(data, SWEEPS, SWEEPS, 1).task
-    chain, forecast = task.chain(np.random.default_rng(1)), columns_of(task.with_short_run(False))
+    chain, forecast = task.chain(np.random.default_rng(1)), task.with_short_run(False).columns()
     chain.run_to(40)
-    assert forecast > 2.0 * columns_of(task)
+    assert forecast > 2.0 * task.columns()
     assert 0.5 < (chain.state.whole[COLUMNS] + 1) / (forecast + 1) < 2.0
 
 
@@ -127,14 +117,15 @@ def test_a_short_run_counts_where_there_are_many_objects():
     assert few.with_short_run(False) is few
     one, again = many.with_short_run(False), many.with_short_run(False)
     assert one.counted == again.counted and one.counted.levels >= len(many.temperatures)
-    assert seconds_of_sweep(one) == pytest.approx(seconds(replace(many, counted=one.counted), one.counted.columns))
+    times = [task.levels() * (task.columns() + 1.0) for task in (one, many)]
+    assert one.seconds_of_sweep() / many.seconds_of_sweep() == pytest.approx(times[0] / times[1])
     slow = th.AdditiveClustering().prepare(similarities(600, None)[1], 1, 0, None).task
     assert slow.with_short_run(False) is slow  # a sweep takes too long
     data = similarities(24, None)[1]
     cases = (None, None, None, True), (10, None, None, True), (10, 1, None, False), (None, None, 1.0, False)
     for draws, thin, max_time, counts in cases:
-        run = checked_run(draws, 5, 2, thin, 1, 1, False, None, max_time)
-        task = th.AdditiveClustering()._sampling(data, run).chains(1, np.random.SeedSequence(1))[0].task
+        run = run_of(th.AdditiveClustering(), data, draws, 5, 2, thin, max_time=max_time)
+        task = run.chains(1, np.random.SeedSequence(1))[0].task
         assert (task.counted is not None) == counts
 
 
@@ -144,12 +135,15 @@ def test_forecast_beside_the_columns_of_a_real_table():
 
 
 @pytest.mark.unit
-def test_twice_the_data_twice_the_work():
-    model, data = comparisons(12, np.random.default_rng(0))
-    task = model.prepare(data, 1, 0, None).task
-    assert columns_of(task) == FEWER * task.prior.usual_columns(12)
-    assert numbers_in((np.zeros(3), (np.zeros((2, 2)), 4.0, None))) == 7
-    assert seconds(task, 19.0) == pytest.approx(2.0 * seconds(task, 9.0))
+def test_twice_the_columns_twice_the_work():
+    _, data = comparisons(12, np.random.default_rng(0))
+    few, many = (th.EliminationByAspects(number).prepare(data, 1, 0, None).task for number in (9, 19))
+    assert many.seconds_of_sweep() == pytest.approx(2.0 * few.seconds_of_sweep())
+    learned = th.EliminationByAspects().prepare(data, 1, 0, None).task
+    assert 1.0 < learned.columns() < learned.prior.usual_columns(12)  # beside unique weights fewer aspects are found
+    _, larger = comparisons(24, np.random.default_rng(0))
+    of_more = th.EliminationByAspects(9).prepare(larger, 1, 0, None).task
+    assert of_more.seconds_of_sweep() > 2.0 * few.seconds_of_sweep()
 
 
 @pytest.mark.unit
@@ -158,17 +152,15 @@ def test_twice_the_data_twice_the_work():
 )
 def test_a_ladder_is_counted_with_the_levels_that_it_will_have(n, tempering, expected):
     _, data = similarities(n, np.random.default_rng(0))
-    assert levels(
-        th.AdditiveClustering(sigma=0.05, tempering=tempering).prepare(data, 1, 0, None).task
-    ) == pytest.approx(expected)
+    task = th.AdditiveClustering(sigma=0.05, tempering=tempering).prepare(data, 1, 0, None).task
+    assert task.levels() == pytest.approx(expected)
 
 
 @pytest.mark.unit
 def test_columns_of_similarities_do_not_grow_with_their_objects():
     tables = [similarities(n, np.random.default_rng(0))[1] for n in (8, 36)]
-    found = [columns_of(th.AdditiveClustering().prepare(data, 1, 0, None).task) for data in tables]
-    assert found == [COLUMNS_OF_SIMILARITIES, COLUMNS_OF_SIMILARITIES]
-    assert columns_of(th.AdditiveClustering(4).prepare(tables[0], 1, 0, None).task) == 4.0
+    one, other = (th.AdditiveClustering().prepare(data, 1, 0, None).task.columns() for data in tables)
+    assert one == other > 4.0 == th.AdditiveClustering(4).prepare(tables[0], 1, 0, None).task.columns()
 
 
 @pytest.mark.unit
@@ -178,21 +170,20 @@ def test_columns_of_similarities_do_not_grow_with_their_objects():
 )
 def test_columns_are_those_of_the_prior(arguments, columns):
     model, data = comparisons(12, np.random.default_rng(0), **arguments)
-    assert columns_of(model.prepare(data, 1, 0, None).task) == pytest.approx(columns)
+    assert model.prepare(data, 1, 0, None).task.columns() == pytest.approx(columns)
 
 
 @pytest.mark.fit
 def test_a_run_may_be_as_much_longer_as_its_states_have_fewer_columns():
     model, data = comparisons(8, np.random.default_rng(0))
-    sampling = model._sampling(data, checked_run(None, 100, 2, 1, 1, 1, False, None, None))
-    sampling = replace(sampling, bound=1_000)
+    sampling = replace(run_of(model, data, tune=100, chains=2, thin=1), bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     assert sampling.allowed(chains) == 1_000  # nothing is counted before there are draws
     for chain in chains:
         chain.run_to(chain.total)
     task = chains[0].task
     columns = np.mean([chain.state.whole[COLUMNS] for chain in chains])
-    times = (columns + 1.0) / (columns_of(task) + 1.0)
+    times = (columns + 1.0) / (task.columns() + 1.0)
     assert times != 1.0 and sampling.allowed(chains) == pytest.approx(1_100 / times - 100, abs=1.0)
 
 
@@ -239,8 +230,8 @@ def test_forecast_beside_the_columns_and_levels_of_groups(number):
 def test_a_run_of_groups_is_as_much_shorter_as_its_states_have_more_columns():
     _, data = comparisons(8, np.random.default_rng(0))
     model = th.EliminationByAspects(tempering=[1.0, 2.0], people=th.people.Groups())
-    run = checked_run(None, 100, 2, 1, 1, 1, False, None, None)
-    sampling = replace(model._sampling(GroupedData({"a": data, "b": data}), run), bound=1_000)
+    run = run_of(model, {"a": data, "b": data}, tune=100, chains=2, thin=1)
+    sampling = replace(run, bound=1_000)
     chains = sampling.chains(10, np.random.SeedSequence(1))
     for chain in chains:
         chain.run_to(chain.total)

@@ -7,7 +7,6 @@ from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
 import thali as th
-from thali._comparison.choices import ScoredOccasions
 from thali._model.best_worst import answer_probabilities
 
 RULES = ("ranking", "reversed")
@@ -29,20 +28,17 @@ class Known:
 
 
 @pytest.mark.unit
-def test_answers_are_taken_apart_and_put_together():
+def test_scores_are_those_of_each_answer():
     data = ranked_answers(WORTH, (3, 4), 20, 1)
-    tasks = ScoredOccasions(data)
-    assert tasks.n_tasks == 40 and tasks.choices == data
-    kept = np.arange(40) % 3 == 0
-    some = tasks.take(kept).choices
-    assert some.worst is not None and some.n_choices == kept.sum()
-    p = tasks.by_alternative(Known("ranking").predict_proba(tasks.choices))
-    assert len(p) == tasks.n_alternatives == 20 * 6 + 20 * 12
-    row = 11
-    best, worst = (int(data.members[place[row]]) for place in data.places_of(tasks.answer))
-    members = data.members[data.start[tasks.set[row]] : data.start[tasks.set[row] + 1]].tolist()
-    expected = naive.best_worst_probability(best, worst, members, WORTH, 0.0)
-    assert p[tasks.first_row[row] + tasks.chosen[row]] == pytest.approx(expected)
+    table = th.compare({"known": Known("ranking")}, data, folds=2, random_seed=1, cores=1, progressbar=False)
+    logs = []
+    for _, rows in data.to_frame().groupby("choice_id"):
+        members = rows["alternative"].astype(int).tolist()
+        best, worst = (members[int(np.argmax(rows[name]))] for name in ("best", "worst"))
+        probability = naive.best_worst_probability(best, worst, members, WORTH, 0.0)
+        logs += [np.log(probability)] * int(rows["count"].iloc[0])
+    assert len(logs) == table.loc["known", "tasks"] == 40
+    assert table.loc["known", "log_score"] == pytest.approx(np.mean(logs), rel=1e-12)
 
 
 @pytest.mark.unit

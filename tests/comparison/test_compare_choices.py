@@ -7,7 +7,6 @@ from helpers.sentences import refused
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.choices import ScoredOccasions
 from thali.errors import ArgumentError, DataError
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
@@ -43,28 +42,17 @@ class Shares:
         return [np.array([self.p, *([(1 - self.p) / (len(each) - 1)] * (len(each) - 1))]) for each in new.sets]
 
 
-def test_occasions_are_the_choices_one_by_one():
-    data = th.Choices(frame(), labels=OPTIONS)
-    all_of_them = ScoredOccasions(data)
-    assert all_of_them.choices == data
-    half = np.arange(all_of_them.n_tasks) % 2 == 0
-    one, other = all_of_them.take(half).choices, all_of_them.take(~half).choices
-    assert one.n_choices + other.n_choices == data.n_choices == 60
-    both = pd.concat([part.to_frame().assign(part=name) for name, part in (("one", one), ("other", other))])
-    both["choice_id"] = both["part"] + both["choice_id"].astype(str)
-    assert th.Choices(both.drop(columns="part"), labels=OPTIONS) == data
-
-
 @pytest.mark.parametrize("messages", [True, False])
 def test_scores_are_those_of_the_choices_left_out(messages):
     data = th.Choices(frame(messages=messages), labels=OPTIONS)
     table = th.compare({"half": Shares(), "most": Shares(0.9)}, data, folds=4, **QUIET)
-    occasions = ScoredOccasions(data)
-    sizes = np.diff(occasions.first_row)
-    people = occasions.respondent_of_task
+    tasks = [rows for _, rows in frame(messages=messages).groupby(["id", "task"] if messages else "task", sort=False)]
+    sizes = np.array([len(rows) for rows in tasks])
+    is_first = np.array([rows["choice"].iloc[0] == 1 for rows in tasks])
+    people = [rows["id"].iloc[0] if messages else k for k, rows in enumerate(tasks)]
     wanted = {"BASE": -np.log(sizes)}
     for name, p in (("half", 0.5), ("most", 0.9)):
-        wanted[name] = np.log(np.where(occasions.chosen == 0, p, (1 - p) / (sizes - 1)))
+        wanted[name] = np.log(np.where(is_first, p, (1 - p) / (sizes - 1)))
     for name, values in wanted.items():
         off = np.bincount(np.unique(people, return_inverse=True)[1], values - values.mean())
         error = np.sqrt(len(off) / (len(off) - 1) * np.square(off).sum()) / len(values)

@@ -11,7 +11,6 @@ from helpers.short_comparisons import sentences
 from helpers.watched_runs import count_tasks, stop_after
 
 import thali as th
-from thali._comparison.choices import RespondentSplitter, TaskSplitter
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning
 
 QUIET = {"progressbar": False, "cores": 1, "random_seed": 1}
@@ -22,11 +21,17 @@ def data():
     return th.ChoiceExperiment.from_frame(simulated(people=12, tasks=8))
 
 
-SPLITTERS = {"task": TaskSplitter, "respondent": RespondentSplitter}
+def left_out(data, **how):
+    """What is left out of each fit."""
+    seen = []
 
+    class Watching(Constant):
+        def predict_proba(self, new):
+            seen.append(new)
+            return super().predict_proba(new)
 
-def parts(data, leave_out, hold_out=None, folds=None):
-    return SPLITTERS[leave_out](data).parts(np.random.SeedSequence(0), hold_out, folds)
+    table = th.compare({"m": Watching()}, data, **how, **QUIET)
+    return seen, table.attrs["tasks"].index
 
 
 def test_the_sentence_of_scores_counts_respondents_and_not_their_tasks():
@@ -105,22 +110,22 @@ def test_ties_share_a_hit(data):
 
 @pytest.mark.parametrize("leave_out", ["task", "respondent"])
 def test_folds_leave_out_everything_once(data, leave_out):
-    held = parts(data, leave_out, folds=3)
-    assert np.sum(held, axis=0).tolist() == [1] * data.n_tasks
-    people = [np.unique(data.respondent_of_task[part], return_counts=True) for part in held]
+    held, tasks = left_out(data, leave_out=leave_out, folds=3)
+    assert len(tasks) == len(set(tasks)) == data.n_tasks == sum(part.n_tasks for part in held)
+    counts = [np.diff(part.first_task) for part in held]
     if leave_out == "task":
-        assert all(len(who) == 12 and counts.min() >= 2 and counts.max() <= 3 for who, counts in people)
+        assert all(len(each) == 12 and each.min() >= 2 and each.max() <= 3 for each in counts)
     else:
-        assert all(len(who) == 4 and set(counts) == {8} for who, counts in people)
+        assert all(each.tolist() == [8] * 4 for each in counts)
 
 
 def test_what_is_left_out_by_default(data):
-    (held,) = parts(data, "task")
-    assert held.tolist() == [False] * 0 + ([False] * 6 + [True] * 2) * 12
-    (held,) = parts(data, "respondent")
-    assert len(np.unique(data.respondent_of_task[held])) == 2
-    (held,) = parts(data, "respondent", 5)
-    assert len(np.unique(data.respondent_of_task[held])) == 5 and held.sum() == 40
+    _, tasks = left_out(data)
+    assert tasks.tolist() == [(f"p{k}", task) for k in range(12) for task in ("7", "8")]
+    ((held,), _) = left_out(data, leave_out="respondent")
+    assert len(held.respondents) == 2
+    ((held,), _) = left_out(data, leave_out="respondent", hold_out=5)
+    assert len(held.respondents) == 5 and held.n_tasks == 40
 
 
 def test_models_do_not_see_what_they_predict(data):

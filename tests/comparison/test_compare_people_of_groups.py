@@ -9,7 +9,6 @@ from helpers.set_problems import random_choices
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.choices import ChoicesOutOfSets, Choosers
 from thali._comparison.pairs import ObjectPairs
 from thali._comparison.splitter import Grouped
 from thali._data.groups import GroupedData
@@ -35,53 +34,6 @@ def choices():
     return GroupedData({"a": random_choices(4, (2, 3), 1), "b": random_choices(3, (2, 3), 2)})
 
 
-@pytest.mark.parametrize("settings", [(None, None), (9, None), (None, 4)])
-def test_every_choice_is_left_out_of_its_group(choices, settings):
-    splitter = Grouped(ChoicesOutOfSets, choices)
-    parts = splitter.parts(SEED, *settings)
-    units = np.concatenate([splitter.units(part) for part in parts])
-    of_all = sum(each.n_choices for each in choices.data)
-    assert len(units) == len(set(units)) and (settings[1] is None or len(units) == of_all)
-    for part in parts:
-        (rest,), left = splitter.train(part), splitter.test(part)
-        for name, each in choices.items():
-            held = left[name].choices.n_choices if name in left else 0
-            assert rest[name].n_choices + held == each.n_choices and rest[name].n_choices > 0
-        n_tasks = sum(each.n_tasks for each in left.values())
-        assert n_tasks == len(splitter.units(part)) == len(splitter.labels(splitter.units(part)))
-
-
-def test_people_are_left_out_of_their_group():
-    groups = GroupedData(answered()).mapped(th.Choices.from_comparisons)
-    splitter = Grouped(Choosers, groups)
-    parts = splitter.parts(SEED, None, 4)
-    assert sorted(np.concatenate([splitter.units(part) for part in parts])) == list(range(24))
-    for part in parts:
-        (rest,) = splitter.train(part)
-        assert [each.n_choices for each in rest.data] == [9, 9]  # one of four people of either sex is left out
-        people = splitter.labels(splitter.units(part)).get_level_values("respondent")
-        assert len(people) == 6 and len(set(people)) == 2
-
-
-def test_random_parts_are_those_of_earlier_versions():
-    people = GroupedData(answered()).mapped(th.Choices.from_comparisons)
-    objects = GroupedData(
-        {"x": random_similarities(4, 1), "y": random_similarities(4, 2), "z": random_similarities(3, 3)}
-    )
-
-    def left_out(splitter, hold_out, folds):
-        parts = splitter.parts(np.random.SeedSequence(1), hold_out, folds)
-        return [splitter.units(part).tolist() for part in parts]
-
-    assert left_out(Grouped(Choosers, people), 3, None) == [[3, 4, 5, 15, 16, 17, 21, 22, 23]]
-    assert left_out(Grouped(Choosers, people), None, 3)[2] == [0, 1, 2, 12, 13, 14]
-    of_objects = Grouped(ObjectPairs, objects)
-    assert left_out(of_objects, 5, None) == [[0, 1, 4, 7, 9]]
-    assert left_out(of_objects, None, 4) == [[0, 3, 7, 13], [1, 5, 8, 10], [4, 6, 12, 14], [2, 9, 11]]
-    labels = of_objects.labels(np.array([13, 0]))
-    assert labels.names == ["group", "a", "b"] and labels.tolist() == [("z", "0", "2"), ("x", "0", "1")]
-
-
 class Guess:
     """A model of somebody else; of women it says that the first option is chosen."""
 
@@ -95,7 +47,59 @@ class Guess:
         return Guess(0.9 if name == "f" else 0.5)
 
     def predict_proba(self, choices):
-        return [np.array([self.p, 1.0 - self.p]) for _ in choices.sets]
+        others = [len(each) - 1 for each in choices.sets]
+        return [np.array([self.p, *[(1.0 - self.p) / n] * n]) for n in others]
+
+
+def watched(data, **how):
+    """The data of every fit, and what is left out of them, one after the other."""
+    fitted = []
+
+    class Watching(Guess):
+        def fit(self, data, random_seed=None):
+            fitted.append(data)
+            return self
+
+    table = th.compare({"guess": Watching()}, data, cores=1, random_seed=1, progressbar=False, **how)
+    return fitted, table.attrs["tasks"].index
+
+
+@pytest.mark.parametrize("settings", [{}, {"hold_out": 9}, {"folds": 4}])
+def test_every_choice_is_left_out_of_its_group(choices, settings):
+    fitted, tasks = watched(dict(choices), **settings)
+    of_all = sum(each.n_choices for each in choices.data)
+    assert len(tasks) == len(set(tasks)) and ("folds" not in settings or len(tasks) == of_all)
+    assert len(fitted) == settings.get("folds", 1)
+    held = [of_all - sum(each.n_choices for each in rest.data) for rest in fitted]
+    assert sum(held) == len(tasks)
+    for rest in fitted:
+        assert all(0 < each.n_choices <= choices[name].n_choices for name, each in rest.items())
+
+
+def test_people_are_left_out_of_their_group():
+    fitted, tasks = watched(answered(), leave_out="respondent", folds=4)
+    assert len(tasks) == len(set(tasks)) == 24 and len(fitted) == 4
+    for rest in fitted:  # one of four people of either sex is left out
+        assert [each.n_choices for each in rest.data] == [9, 9]
+    assert tasks.get_level_values("respondent").value_counts().tolist() == [3] * 8
+
+
+def test_random_parts_are_those_of_earlier_versions():
+    objects = GroupedData(
+        {"x": random_similarities(4, 1), "y": random_similarities(4, 2), "z": random_similarities(3, 3)}
+    )
+    splitter = Grouped(ObjectPairs, objects)
+
+    def left_out(hold_out, folds):
+        parts = splitter.parts(np.random.SeedSequence(1), hold_out, folds)
+        return [splitter.units(part).tolist() for part in parts]
+
+    assert left_out(5, None) == [[0, 1, 4, 7, 9]]
+    assert left_out(None, 4) == [[0, 3, 7, 13], [1, 5, 8, 10], [4, 6, 12, 14], [2, 9, 11]]
+    labels = splitter.labels(np.array([13, 0]))
+    assert labels.names == ["group", "a", "b"] and labels.tolist() == [("z", "0", "2"), ("x", "0", "1")]
+    _, tasks = watched(answered(), leave_out="respondent", hold_out=3)
+    assert sorted(set(tasks.get_level_values("respondent"))) == ["f: p2", "m: p3", "m: p7"]
 
 
 def test_a_model_of_somebody_else_gives_the_model_of_each_group():

@@ -21,7 +21,6 @@ from helpers.stopped_jobs import keep_parts
 from sklearn.linear_model import LogisticRegression
 
 import thali as th
-from thali._comparison.job_table import table_of_job
 from thali._inference import jobs
 from thali._inference.parts import PartsFolder, read_parts
 from thali.errors import ArgumentError, DataError, IncompleteWarning, InterruptedWarning, ThaliWarning
@@ -289,10 +288,12 @@ KINDS = {
 
 @pytest.mark.first(4)
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_table_is_made_of_the_job_alone(kind, tmp_path, ran):
+def test_the_table_is_made_of_the_job_alone(kind, tmp_path, ran, done):
     named, data, how = KINDS[kind]
     whole = compare(named(), data(), **how, job=tmp_path / "job")
-    same(table_of_job(tmp_path / "job"), whole)
+    shown = done("show", tmp_path, "comparison").out
+    assert str(th.findings(whole)["comparison"].sentence) in shown, shown
+    assert all(f"\n{name} " in shown for name in whole.index), shown
     same(compare(named(), data(), **how, job=tmp_path / "job"), whole)
     assert ran == [len(whole.attrs["missing"]) + whole.attrs["fits"], 0]
 
@@ -384,7 +385,6 @@ def test_a_forged_job_names_its_own_files_alone(of, name, jobs_of_trio, tmp_path
     entry = {"file": name, "sha256": hashlib.sha256(b"{}").hexdigest()}
     index[of] = [entry] if of == "segments" else entry
     (job / jobs.INDEX).write_bytes(jobs.sealed(index))
-    for use in (lambda: compare(job=job), lambda: table_of_job(job)):
-        with refused(DataError, "have been changed since"):
-            use()
+    with refused(DataError, "have been changed since"):
+        compare(job=job)
     assert (tmp_path / "mine").read_bytes() == b"{}"

@@ -11,7 +11,6 @@ from helpers.sentences import refused, says, warned
 from helpers.short_comparisons import sentences
 
 import thali as th
-from thali._comparison.job_table import table_of_job
 from thali._inference import jobs
 from thali._inference.seeds import root
 from thali._posterior.convergence import ConvergenceCheck
@@ -92,7 +91,6 @@ def test_a_stopped_comparison_goes_on(found, tmp_path, sensitivity):
     same(compare(sensitivity=sensitivity, job=tmp_path / "job"), whole)
     assert found.asked == list(LAPSES)
     same(compare(sensitivity=sensitivity, job=tmp_path / "job", random_seed=None), whole)
-    same(table_of_job(tmp_path / "job"), whole)
     assert found.asked == list(LAPSES) and jobs.read_index(tmp_path / "job")["ended"]
 
 

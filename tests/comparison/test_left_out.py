@@ -1,19 +1,25 @@
 """What models predict for data that they were fitted without."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from helpers.problems import random_comparisons, random_similarities
 from helpers.sentences import refused
 
 import thali as th
-from thali._data.pairs.parts import LeftPair
+from thali._comparison.pairs import PairSplitter
 from thali._testing.smallest import SMALLEST
 from thali.errors import ArgumentError, NotFittedError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 MODELS = {"chains": {"aspects": "unique"}, "estimate": {"aspects": "unique", "method": "maximum-likelihood"}}
-TWO, THREE = np.ones((1, 2)), np.ones((1, 3))
+TRIALS = pd.DataFrame({"first": list("abcabb"), "second": list("bcabaa"), "chosen": list("abcbab"), "size": range(6)})
+
+
+def left(data):
+    """The first pair, as a comparison leaves it out."""
+    return PairSplitter(data).test(np.array([0]))[0]
 
 
 def fitted(how, data, **arguments):
@@ -29,31 +35,34 @@ def mean_of(found):
 
 @pytest.mark.parametrize("how", MODELS)
 def test_outcomes_of_a_pair_are_those_of_predict_proba(how, uncompiled):
-    model = fitted(how, random_comparisons(3, 1))
-    found = mean_of(model.predict_left_out(LeftPair(("2", "0"), TWO)))
+    data = random_comparisons(3, 1)
+    model = fitted(how, data)
+    found = mean_of(model.predict_left_out(left(data)))
     assert found.shape == (1, 2) and found.sum() == pytest.approx(1.0)
-    assert found[0, 0] == pytest.approx(model.predict_proba([("2", "0")])[0])
+    assert found[0, 0] == pytest.approx(model.predict_proba([("0", "1")])[0])
 
 
 @pytest.mark.parametrize("how", MODELS)
 def test_outcomes_of_a_pair_with_ties_are_those_of_predict_outcomes(how, uncompiled):
-    model = fitted(how, SMALLEST["elimination-by-aspects, ties"].data()[0])
-    found = mean_of(model.predict_left_out(LeftPair(("c", "a"), THREE)))
-    expected = model.predict_outcomes([("c", "a")])[["p_a", "p_tie", "p_b"]].to_numpy()
+    data = SMALLEST["elimination-by-aspects, ties"].data()[0]
+    model = fitted(how, data)
+    found = mean_of(model.predict_left_out(left(data)))
+    expected = model.predict_outcomes([("a", "b")])[["p_a", "p_tie", "p_b"]].to_numpy()
     assert found == pytest.approx(expected) and found.sum() == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("how", MODELS)
 def test_covariates_count_cell_by_cell_where_the_model_knows_them(how, uncompiled):
-    data, order = SMALLEST["elimination-by-aspects, covariates"].data()[0], np.array([1.0, -1.0])
-    part = LeftPair(("a", "b"), np.ones((2, 2)), {"order": order, "unknown": order})
-    model = fitted(how, data)
+    data = th.PairedComparisons.from_trials(TRIALS, covariates=["order", "size"])
+    part = left(data)
+    cells = len(part.counts)
+    model = fitted(how, data, covariates=["order"])
     found = mean_of(model.predict_left_out(part))
-    expected = model.predict_proba([("a", "b")] * 2, covariates={"order": order})
-    assert found[:, 0] == pytest.approx(expected) and found[0, 0] != found[1, 0]
+    expected = model.predict_proba([part.pair] * cells, covariates={"order": part.covariates["order"]})
+    assert found[:, 0] == pytest.approx(expected) and len(set(expected)) > 1
     without = fitted(how, data, covariates=[])
     found = mean_of(without.predict_left_out(part))
-    assert found[:, 0] == pytest.approx(np.repeat(without.predict_proba([("a", "b")]), 2))
+    assert found[:, 0] == pytest.approx(np.repeat(without.predict_proba([part.pair]), cells))
 
 
 def test_similarities_have_a_mean_and_a_standard_deviation_in_every_draw(uncompiled):
@@ -66,7 +75,7 @@ def test_similarities_have_a_mean_and_a_standard_deviation_in_every_draw(uncompi
 
 
 def test_bad_input(uncompiled):
-    part = LeftPair(("0", "1"), TWO)
+    part = left(random_comparisons(3, 1))
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().predict_left_out(part)
     groups = {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}

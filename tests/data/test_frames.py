@@ -9,7 +9,6 @@ from helpers.sentences import refused, said
 from scipy.spatial.distance import pdist, squareform
 
 import thali as th
-from thali._data.columns import as_frame
 from thali.errors import DataWarning
 
 ROWS = {
@@ -41,8 +40,9 @@ def test_any_frame_with_the_arrow_interface(make, columns, library):
 def test_missing_cells_stay_missing():
     pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
     pytest.importorskip("narwhals", reason="narwhals is not installed")
-    frame = as_frame(pyarrow.table({"x": [1, None], "y": ["a", None]}))
-    assert frame.isna().to_numpy().tolist() == [[False, False], [True, True]]
+    columns = {"first": ["a", "a", "b"], "second": ["b", "c", "c"], "similarity": [0.1, None, 0.2]}
+    data = th.Similarities.from_frame(pyarrow.table(columns))
+    assert data == th.Similarities.from_frame(pd.DataFrame(columns)) and data.n_pairs == 2
 
 
 def test_what_is_no_frame(monkeypatch):

@@ -1,6 +1,7 @@
 """How many judgements a similarity is the mean of: read, refused, kept, and what it means for a model."""
 
 import pickle
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,11 @@ from helpers.additive_runs import one_run, task
 from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
 from helpers.problems import random_similarities, unequal
-from helpers.sentences import refused, said, warned
+from helpers.sentences import refused, said, says, warned
 
 import thali as th
 import thali._posterior.store as store
 from thali import Similarities
-from thali._aspects.answers.fit_quality import noise_sentence
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning
 
 NAN = np.nan
@@ -285,9 +285,21 @@ def test_sigma_is_judged_by_a_typical_similarity():
     with warned(DataWarning, "below 0", "02"):
         th.likelihoods.Additive(0.1).check(None, judged)
     th.likelihoods.Additive(1.0).check(None, judged)  # a hundredth of it is the error of a mean
-    random, model = fitted(alpha=1.0)
-    spread = np.std(random.values) / np.sqrt(np.mean(1 / random.judgements))
-    model.posterior_["posterior"]["sigma"][...] = 0.05 * spread
-    said(noise_sentence(model._view), "5 %", "numbers of judgements")
-    model.posterior_["posterior"]["sigma"][...] = 0.5 * spread
-    assert not noise_sentence(model._view)
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize("share", [0.02, 0.45])
+def test_an_estimated_sigma_is_judged_by_a_typical_similarity(share):
+    """Far below the standard deviation of similarities it explains noise by features."""
+    owners, rng = np.array([[1, 0], [1, 1], [0, 1], [0, 0], [1, 0], [0, 1]]), np.random.default_rng(1)
+    exact, noise = owners @ np.diag([0.5, 0.4]) @ owners.T + 0.1, rng.normal(size=(6, 6))
+    noise = np.std(exact[np.triu_indices(6, 1)]) * (noise + noise.T) / np.sqrt(2)
+    data = Similarities(exact + share * noise, judgements=unequal(6))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = th.AdditiveClustering(owners).fit(data, draws=60, tune=60, chains=1, random_seed=1, progressbar=False)
+    found = [each.message for each in caught if isinstance(each.message, DataWarning)]
+    assert len(found) == (share == 0.02)
+    for message in found:
+        sigma = float(model.posterior_["posterior"]["sigma"].mean()) * np.sqrt(np.mean(1 / data.judgements))
+        says(str(message), f"{100 * sigma / np.std(data.values):.3g} %", "numbers of judgements")

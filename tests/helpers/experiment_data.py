@@ -49,6 +49,9 @@ def with_tastes(data, tastes, **arguments):
     """A hierarchical logit of two chains that holds these tastes (draws, people, coefficients)."""
     half, quick = len(tastes) // 2, {"tune": 1, "chains": 2, "random_seed": 1, "progressbar": False}
     with warnings.catch_warnings(action="ignore"):
-        model = th.HierarchicalLogit(**arguments).fit(data, draws=half, **quick)
-    model.posterior_["posterior"]["beta"].values[...] = tastes.reshape(2, half, *tastes.shape[1:])
+        model = th.HierarchicalLogit(**arguments).fit(data, draws=2, **quick)
+    drawn = model.posterior_["posterior"].to_dataset().isel(draw=np.zeros(half, int))
+    drawn = drawn.assign_coords(draw=np.arange(half))
+    drawn["beta"] = drawn["beta"].dims, tastes.reshape(2, half, *tastes.shape[1:])
+    model.posterior_["posterior"] = type(model.posterior_)(drawn)
     return model

@@ -11,7 +11,7 @@ import thali as th
 from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
 from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
-from thali._aspects.populations.kinds import KindChain, build_kind_task
+from thali._aspects.populations.kinds import KindChain, UnknownKinds, build_kind_task
 
 
 def answered(rows, labels=None):
@@ -171,6 +171,11 @@ def task(
         "tempering": tempering,
     }
     return build_kind_task(data, th.people.LatentClasses(kinds, weights), draws, tune, thin, **parts)
+
+
+def with_classes_in_order(tree):
+    """A posterior with latent classes, completed as a fit completes its own."""
+    return UnknownKinds(th.people.LatentClasses(2)).completed(tree)
 
 
 def with_kappa(of_task, kappa):

@@ -11,6 +11,8 @@ import thali as th
 from thali._comparison import engine
 from thali._inference import jobs, threads
 from thali._inference.threads import Sliced
+from thali._model import sampling
+from thali._model.base import Model
 from thali.errors import ArgumentError, DataError
 
 PLACES = {  # what the functions below replace
@@ -27,6 +29,8 @@ PLACES = {  # what the functions below replace
     "a fit of a comparison": (engine, "run"),
     "the table of a comparison": (engine, "comparison_table"),
     "the evidence of a model": (th.EliminationByAspects, "_evidence_of"),
+    "a fit by chains": (sampling, "sampled"),
+    "a fit": (Model, "_carry_out"),
 }
 
 
@@ -87,6 +91,42 @@ def show_times(patch, times):
     """The clock shows these seconds, one a look."""
     times = iter(times)
     replace(patch, "the clock", lambda: next(times))
+
+
+class Caught(Exception):
+    """What a fit would run."""
+
+
+def caught(what, place, model, data, *given, **how):
+    """What a fit hands on at a place, after all its checks; nothing is drawn."""
+
+    def catch(*handed):
+        raise Caught(handed[place])
+
+    with pytest.MonkeyPatch.context() as patch:
+        replace(patch, what, catch)
+        try:
+            model.fit(data, *given, **how)
+        except Caught as found:
+            return found.args[0]
+    raise AssertionError(f"It does without {what}.")
+
+
+def run_of(model, data, *given, **how):
+    """What the fit of a model by chains runs, with the arguments of `fit`."""
+    return caught("a fit by chains", 1, model, data, *given, **how)
+
+
+def without_fit(model, data, *given, **how):
+    """The model after all that `fit` does but the fit itself."""
+    with pytest.MonkeyPatch.context() as patch:
+        replace(patch, "a fit", lambda model, job: model)
+        return model.fit(data, *given, **how)
+
+
+def forecast_of(model, data, *given, **how):
+    """How long a fit is expected to take."""
+    return caught("a fit", 1, model, data, *given, **how).forecast
 
 
 def catch_comparisons(patch):

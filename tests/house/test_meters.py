@@ -4,6 +4,7 @@ import ast
 import gc
 import json
 import runpy
+from functools import cache
 
 import pytest
 from helpers.places import PROJECT
@@ -11,11 +12,14 @@ from helpers.places import PROJECT
 PACKAGING = PROJECT / "packaging"
 
 
-@pytest.fixture(autouse=True)
-def _no_collection():
-    """Trees of syntax are millions of objects, which are looked through again and again as they grow."""
+@pytest.fixture(autouse=True, scope="module")
+def _parsed_once():
+    """Trees of syntax are millions of objects: made once, and not looked through again and again as they grow."""
+    parse = cache(ast.parse)
     gc.disable()
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ast, "parse", parse)
+        yield
     gc.enable()
 
 

@@ -21,7 +21,6 @@ from helpers.sentences import refused, warned
 import thali as th
 from thali._inference import chains, jobs
 from thali._inference.arrays import from_bytes, to_bytes
-from thali._inference.chains import checked_run
 from thali._inference.threads import _Piece
 from thali._model import sampling
 from thali.errors import (
@@ -407,8 +406,7 @@ def test_chains_that_stay_apart_start_anew_with_tempering(monkeypatch, often, tm
     again.save(tmp_path / "model.nc")
     same(th.load(tmp_path / "model.nc").continue_fit(50, progressbar=False), longer)
     for setting in ({"tempering": False}, {"aspects": "unique"}):
-        model = th.EliminationByAspects(**setting)
-        assert model._sampling(data, checked_run(None, 50, 4, 5, None, 1, False)).tempered(0) is None
+        assert watched_runs.run_of(th.EliminationByAspects(**setting), data, tune=50, thin=5).tempered(0) is None
 
 
 def test_particles_cannot_go_on():

@@ -1,8 +1,6 @@
 """What files hold of a model besides its draws."""
 
 import json
-import sys
-import types
 
 import numpy as np
 import pandas as pd
@@ -11,32 +9,8 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._data.groups import GroupedData
-from thali._data.observed import Observed
-from thali._model import class_names
-from thali._model.class_names import PLACES, class_named, name_in_files
 from thali._model.saved import decoded, digest_of, encoded
 from thali.errors import DataError
-
-RATED = """
-from typing import NamedTuple
-class Rated(NamedTuple):
-    rating: object
-    labels: tuple
-"""
-
-
-def test_data_of_a_likelihood_of_the_library(monkeypatch):
-    """Whose NamedTuple is defined in the library, and has a name for files."""
-    module = types.ModuleType("thali.made_up")
-    exec(RATED, vars(module))
-    Rated = module.Rated
-    monkeypatch.setitem(sys.modules, "thali.made_up", module)
-    monkeypatch.setitem(class_names.PLACES, "Rated", "thali.made_up:Rated")
-    arrays: dict[str, np.ndarray] = {}
-    text = encoded(Observed(Rated(np.array([1.0, 2.5]), ("tea", "milk"))), arrays)
-    again = decoded(text, arrays)
-    assert isinstance(again, Observed) and again.labels == ("tea", "milk")
-    np.testing.assert_array_equal(again.fields.rating, [1.0, 2.5])
 
 
 @pytest.mark.parametrize("dtype", ["U400000000", "S1600000000"])
@@ -110,9 +84,3 @@ def test_data_in_a_file_are_found_wherever_their_class_stands(kind):
     text = json.loads(json.dumps(encoded(data_of(kind), arrays)))
     assert decoded(text, arrays) == data_of(kind)
     assert text["object"] == type(data_of(kind)).__name__
-
-
-@pytest.mark.parametrize("name", PLACES)
-def test_a_class_is_where_files_look_for_it(name):
-    """Wherever it has moved; a class that is gone has no line."""
-    assert name_in_files(class_named(name)) == name

@@ -267,3 +267,56 @@ def test_votes_of_the_same_person_are_told_apart():
     assert th.leaderboard(frame, id="vote", **QUIET).data.n_answers == 3 * len(ROWS)
     with refused(DataError, "'task'"):
         th.leaderboard(frame.drop(columns="vote"), **QUIET)
+
+
+# Ties in rankings -----------------------------------------------------------------------------------------------------
+
+
+JUDGED = [(1, 2, 2, 4), (2, 1, 3, 3), (3, 1, 1, 4), (1, 4, 2, 2), (2, 3, 1, 4), (4, 2, 3, 1)]
+RACES = [(1, 2, 3, 4, 4), (3, 1, 2, 4, 4), (2, 1, 4, 4, 3), (4, 2, 1, 3, 4), (2, 4, 4, 1, 3)]  # 4: did not finish
+
+
+def worths_of(rows, **settings):
+    data = th.Choices.from_rankings(pd.DataFrame(rows, columns=list("ABCDE")[: len(rows[0])]))
+    return th.leaderboard(data, method="maximum-likelihood", **settings, **QUIET).table["worth"].sort_index()
+
+
+def test_maximum_likelihood_of_ties():
+    """The sum over all orders that ties leave open; where they are last, as choix.opt_top1 of choix 0.4.1."""
+    assert worths_of(JUDGED).tolist() == pytest.approx([0.32679, 0.26020, 0.32607, 0.08694], abs=6e-6)
+    assert worths_of(RACES).tolist() == pytest.approx([0.26490, 0.39124, 0.16550, 0.09446, 0.08390], abs=6e-6)
+
+
+def test_did_not_finish_is_as_choix_has_it():
+    choix = pytest.importorskip("choix")
+    answers = []
+    for row in np.array(RACES):
+        order = np.argsort(row, kind="stable")[: (row < 4).sum()]
+        answers += [(int(each), [int(k) for k in np.flatnonzero(row > row[each])]) for each in order]
+    expected = np.exp(choix.opt_top1(5, answers))
+    assert worths_of(RACES).tolist() == pytest.approx(expected / expected.sum(), abs=1e-6)
+
+
+def test_boards_of_ties():
+    data = th.Choices.from_rankings(pd.DataFrame(JUDGED * 3, columns=list("ABCD")))
+    board = th.leaderboard(data, **QUIET)
+    table = board.table
+    assert table["wins"].sum() == 14 * 3 + data.n_ties  # each of two that tie came before the others
+    assert table.loc["D", "rank"] == 4 and board.people.model == "adjusted"
+    chains = th.leaderboard(data, people="independent", lapse=0.02, **QUIET).table
+    assert np.abs(chains["rating"] - table["rating"]).max() < 60.0
+    with refused(DataError, "'half'"):
+        th.leaderboard(data, ties="half", **QUIET)
+
+
+def test_maximum_likelihood_needs_a_way_down_to_those_that_tie():
+    with refused(DataError, "c"):
+        th.leaderboard(th.Choices.from_rankings(["a = b > c", "b > a > c"]), method="maximum-likelihood", **QUIET)
+
+
+def test_judges_of_ties():
+    rows = [(f"j{k % 2}", k, option, rank) for k, row in enumerate(JUDGED * 4) for option, rank in enumerate(row)]
+    frame = pd.DataFrame(rows, columns=["respondent", "task", "option", "rank"])
+    board = th.leaderboard(frame, judges=True, **QUIET)
+    assert board.judges()["comparisons"].sum() == 14 * 4 and "ties in rankings" in board.note
+    assert np.isfinite(board.judges()).all().all()

@@ -28,7 +28,6 @@ from scipy.stats import binom
 
 import thali as th
 from thali._inference.files import seal
-from thali._model.choice_groups import pair_index
 from thali._posterior.store import appended, load, save
 from thali.errors import DataError
 
@@ -106,9 +105,16 @@ def test_observed_data_are_those_of_the_compared_pairs(small):
     assert bool(constant["unique"]) is True
 
 
+def rows_of(first, second, n):
+    """The places of pairs in row-major order."""
+    order = np.zeros((n, n), int)
+    order[np.triu_indices(n, k=1)] = np.arange(n * (n - 1) // 2)
+    return order[first, second]
+
+
 def test_log_likelihoods_have_the_binomial_coefficients(small):
     chains, data, tree = small
-    probability = tree["posterior"]["choice_probability"].values[..., pair_index(data.first, data.second, 5)]
+    probability = tree["posterior"]["choice_probability"].values[..., rows_of(data.first, data.second, 5)]
     expected = binom.logpmf(data.wins, data.wins + data.losses, probability)
     np.testing.assert_allclose(tree["log_likelihood"]["wins"], expected, rtol=1e-10)
     added = tree["posterior"]["log_likelihood"].values - np.stack([draws.log_likelihood for draws in chains])
@@ -196,9 +202,11 @@ def test_no_draw_at_all_is_an_error():
         tree_of([chain(4, draws=0)], comparisons(4))
 
 
-def test_pair_index_is_row_major():
-    i, j = np.triu_indices(9, k=1)
-    np.testing.assert_array_equal(pair_index(i, j, 9), np.arange(36))
+def test_pairs_are_in_row_major_order(small):
+    _, data, tree = small
+    posterior, (i, j) = tree["posterior"].dataset, np.triu_indices(5, k=1)
+    assert posterior["option_a"].values.tolist() == [data.labels[k] for k in i]
+    assert posterior["option_b"].values.tolist() == [data.labels[k] for k in j]
 
 
 @pytest.mark.first(1)

@@ -11,7 +11,6 @@ from arviz_stats.base.array import array_stats
 from helpers.posterior_cases import chain, comparisons, convergence, small_fit, summarise, tree_of
 from helpers.sentences import said
 
-from thali._model.choice_groups import pair_index
 from thali.errors import ArgumentError
 
 
@@ -42,7 +41,8 @@ def test_summary_has_the_documented_rows_and_columns(small):
     # ArviZ's own function, and ArviZ's default quantiles.
     tails = [array_stats.ess(alpha, method="quantile", prob=quantile) for quantile in (0.11, 0.89)]
     assert summary.loc["alpha", "ess_tail"] == pytest.approx(min(tails), rel=1e-12)
-    probability = tree["posterior"]["choice_probability"].values[..., pair_index(data.first[-1], data.second[-1], 5)]
+    last = f"{data.labels[data.first[-1]]}, {data.labels[data.second[-1]]}"
+    probability = tree["posterior"]["choice_probability"].sel(pair=last).values
     assert summary.iloc[-1]["mean"] == pytest.approx(probability.mean(), rel=1e-12)
 
 

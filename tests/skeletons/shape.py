@@ -3,8 +3,8 @@
 A new shape is a section like this file in `thali/_reading/shapes/KIND.py`, with a name in `SHAPES` there, and a test.
 """
 
+from thali import PairedComparisons
 from thali._data.kinds import PAIRS
-from thali._data.pairs import PairedComparisons
 from thali._reading.shape import Reading, Shape
 from thali._reading.table import RawTable
 

@@ -42,7 +42,8 @@ try:
 except SystemExit as stop:
     print("ended with", stop.code or 0)
 from thali.picks.model import PickedWorths
-table = thali.compare({"worths": PickedWorths()}, thali.read("picks.csv"), folds=3, draws=50, random_seed=1, cores=1)
+run = {"draws": 50, "random_seed": 1, "cores": 1, "progressbar": False}
+table = thali.compare({"worths": PickedWorths()}, thali.read("picks.csv"), folds=3, **run)
 print(table.loc["worths", "log_score"] > table.loc["BASE", "log_score"], table.attrs["answers"].index.names)
 """
 

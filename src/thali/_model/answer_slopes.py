@@ -9,22 +9,24 @@ from .best_worst import RANKING, REVERSED
 
 
 class OfAnswer(NamedTuple):
-    """Of answers to sets of m options the probability, and the derivatives of its logarithm by log weights."""
+    """Of answers to sets of m options the log probability, and its derivatives by log weights."""
 
-    p: np.ndarray  # (rows,)
+    log_p: np.ndarray  # (rows,)
     gradient: np.ndarray  # (rows, m)
     hessian: np.ndarray  # (rows, m, m); of nothing if it is not asked for
 
 
-def _outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def outer(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the outer product of vectors along the last axis."""
     return a[..., :, None] * b[..., None, :]
 
 
-def _diagonal(a: np.ndarray) -> np.ndarray:
+def diagonal(a: np.ndarray) -> np.ndarray:
+    """Return diagonal matrices."""
     return a[..., :, None] * np.eye(a.shape[-1])
 
 
-def _of_one(
+def slopes_of_choice(
     q: np.ndarray, chosen: np.ndarray, options: int, lapse: float, bends: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray | float]:
     """Of a choice out of so many options, whose shares are q (..., m), 1 in `chosen`: p (..., 1) and the slopes."""
@@ -32,15 +34,15 @@ def _of_one(
     p = (1.0 - lapse) * share + lapse / options
     r = (1.0 - lapse) * share / p
     toward = chosen - q
-    bend = _outer(r * (1.0 - r) * toward, toward) - _diagonal(r * q) + _outer(r * q, q) if bends else 0.0
+    bend = outer(r * (1.0 - r) * toward, toward) - diagonal(r * q) + outer(r * q, q) if bends else 0.0
     return p, r * toward, bend
 
 
 def _of_choices(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
     """Of choices of the first of sets of weights (rows, m)."""
     m = own.shape[1]
-    p, gradient, curve = _of_one(own / own.sum(axis=1, keepdims=True), np.eye(m)[0], m, lapse, bends)
-    return OfAnswer(p[:, 0], gradient, np.asarray(curve))
+    p, gradient, curve = slopes_of_choice(own / own.sum(axis=1, keepdims=True), np.eye(m)[0], m, lapse, bends)
+    return OfAnswer(np.log(p[:, 0]), gradient, np.asarray(curve))
 
 
 def _of_rankings(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
@@ -56,16 +58,16 @@ def _of_rankings(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
     left = np.ones((len(orders), 1, m))
     for stage, x in enumerate(orders.T[:-1]):
         q = own * left
-        of_one = _of_one(q / q.sum(axis=2, keepdims=True), np.eye(m)[x][:, None], m - stage, lapse, bends)
+        of_one = slopes_of_choice(q / q.sum(axis=2, keepdims=True), np.eye(m)[x][:, None], m - stage, lapse, bends)
         p, g, curve = p * of_one[0], g + of_one[1], curve + of_one[2]
         left[every, 0, x] = 0.0
     total = p.sum(axis=0)
     p = p / total
     mean = (p * g).sum(axis=0)
     if not bends:
-        return OfAnswer(total[:, 0], mean, curve)
-    curve = (p[..., None] * (curve + _outer(g, g))).sum(axis=0) - _outer(mean, mean)
-    return OfAnswer(total[:, 0], mean, curve)
+        return OfAnswer(np.log(total[:, 0]), mean, curve)
+    curve = (p[..., None] * (curve + outer(g, g))).sum(axis=0) - outer(mean, mean)
+    return OfAnswer(np.log(total[:, 0]), mean, curve)
 
 
 def _of_differences(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnswer:
@@ -73,7 +75,7 @@ def _of_differences(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnsw
     # Without these the Hessian is minus the covariance of :math:`e_i - e_j`, where i is the best and j the worst; with
     # the share r of p in the mixture they are rg and r(1 - r)gg' + rH.
     m = own.shape[1]
-    odds = _outer(own, 1.0 / own) * (1.0 - np.eye(m))
+    odds = outer(own, 1.0 / own) * (1.0 - np.eye(m))
     p = odds / odds.sum(axis=(1, 2), keepdims=True)
     best, worst = p.sum(axis=2), p.sum(axis=1)
     g = worst - best
@@ -83,10 +85,10 @@ def _of_differences(own: np.ndarray, lapse: float, bends: bool = True) -> OfAnsw
     whole = share + lapse / (m * (m - 1))
     r = share / whole
     if not bends:
-        return OfAnswer(whole[:, 0], r * g, np.zeros(()))
+        return OfAnswer(np.log(whole[:, 0]), r * g, np.zeros(()))
     lean = best - worst
-    curve = p + p.transpose(0, 2, 1) - _diagonal(best + worst) + _outer(lean, lean)
-    return OfAnswer(whole[:, 0], r * g, _outer(r * (1.0 - r) * g, g) + r[:, :, None] * curve)
+    curve = p + p.transpose(0, 2, 1) - diagonal(best + worst) + outer(lean, lean)
+    return OfAnswer(np.log(whole[:, 0]), r * g, outer(r * (1.0 - r) * g, g) + r[:, :, None] * curve)
 
 
 CHOICE = "choice"  # beside the rules of best and worst

@@ -105,7 +105,7 @@ def _dependence(
     from thali._worths.respondents import respondent_variance
 
     density = marginal.density
-    clusters = clusters_of(data, density.rows.has_ties)
+    clusters = clusters_of(data, data.n_ties > 0)
     made = choose_dependence(people, usual, data, [] if clusters is None else [clusters])
     if made is None or clusters is None:
         return made, None
@@ -224,8 +224,12 @@ def _beaten(data: Judgements) -> tuple[np.ndarray, np.ndarray]:
     """Who was chosen over whom, each two once or more often."""
     if isinstance(data, Choices):
         row, place = places_of_rows(data)
-        others = data.members[place]
-        winner, loser = data.members[data.choice[row]], others
+        others, below = data.members[place], ~data.are_chosen(row, place)
+        tied, above = data.n_tied[data.set_of[place]], []
+        for k in range(tied.max()):  # each of those that tie is above all others
+            some = below & (tied > k)
+            above.append(data.members[[data.choice[row[some]] + k, place[some]]])
+        winner, loser = np.concatenate(above, axis=1)
         if data.worst is not None:
             winner, loser = np.append(winner, others), np.append(loser, data.members[data.worst[row]])
         differ = winner != loser

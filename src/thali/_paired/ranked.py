@@ -162,7 +162,7 @@ def _record(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     n = data.n_options
     if isinstance(data, Choices):
         row, place = places_of_rows(data)
-        chosen = np.bincount(data.members[data.choice], data.times, n)
+        chosen = np.bincount(data.members[place], data.times[row] * data.are_chosen(row, place), n)
         others = np.bincount(data.members[place], data.times[row], n) - chosen
         worst = others if data.worst is None else np.bincount(data.members[data.worst], data.times, n)
         return chosen, worst, others - worst

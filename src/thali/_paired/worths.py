@@ -252,6 +252,8 @@ def judged_worths(
         modes = density.by_period(marginal.middle[:, None])[..., 0]
         in_time = _in_time(data, pose, worths, modes, scale, asked.ci)
     note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
+    if judges is not None and isinstance(data, Choices) and data.n_ties:
+        note += " Log scores of judges do not count ties in rankings."
     if judges is None and data.respondents:
         note += " Answers of the same respondent are treated as independent."
     return JudgedWorths(judges, in_time, note)

@@ -14,6 +14,7 @@ from zipfile import BadZipFile, ZipFile
 import numpy as np
 import pandas as pd
 
+from thali._data.choices.rankings import TIED
 from thali._data.columns import column, note_thousands, numbers_rows, refuse_nested
 from thali._data.described_columns import side_columns
 from thali._data.pairs.trials import STEMS
@@ -218,6 +219,7 @@ def _bytes_of_text(content: bytes, group: int, column: str) -> int:
 
 SUFFIXES = (".soc", ".soi", ".toc", ".toi")
 _NAME = re.compile(r"#\s*ALTERNATIVE NAME\s+(\d+)\s*:\s*(.*)", re.IGNORECASE)
+_PLACE = re.compile(r"\{([^}]*)\}|([^{},]+)")  # of an order: those that tie, or one
 
 
 MAX_COLUMNS = 10_000  # of a file of text, each of which takes half a millisecond
@@ -236,23 +238,25 @@ def preflib_cells(content: bytes) -> TextTable:
     body = [(k, line.strip()) for k, line in enumerate(lines, start=1) if line.strip() and not line.startswith("#")]
     if not names:
         names, body = _old(body)
-    rows, numbers = [], []
+    rows, numbers, ranked = [], [], set()
     for number, line in body:
         count, colon, order = line.partition(":")
         if not colon or not count.strip().isdigit():
             raise DataError(f"Line {number} is {line!r}, but PrefLib files contain orders such as '3: 2,1,4'.")
-        if "{" in order:
-            raise DataError(
-                f"Line {number} contains a tie, {order.strip()!r}; remove tied rankings, which are not supported here."
-            )
-        codes = [code.strip() for code in order.split(",") if code.strip()]
-        if unknown := [code for code in codes if code not in names]:
+        groups = [(tied or single).split(",") for tied, single in _PLACE.findall(order)]
+        groups = [[code.strip() for code in group if code.strip()] for group in groups]
+        if unknown := [code for group in groups for code in group if code not in names]:
             raise DataError(f"Line {number} contains alternative {unknown[0]!r}, which the file header does not list.")
-        rows.append([count.strip(), *(names[code] for code in codes)])
+        ranked |= {names[code] for group in groups for code in group}
+        cells = [TIED.join(names[code].replace(TIED, "=") for code in group) for group in groups if group]
+        rows.append([count.strip(), *cells])
         numbers.append(number)
     if not rows:
         raise DataError("The file has a header but no orders.")
-    if (width := max(map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
+    if never := [name for name in names.values() if name not in ranked]:
+        rows.append(["0", *never])
+        numbers.append(numbers[-1])
+    if (width := max(3, *map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
         raise DataError(
             f"The longest of {len(rows):,} orders contains {width - 1:,} alternatives, which makes too large a table;"
             " truncate the orders."

@@ -169,6 +169,11 @@ class Density:
         return len(self.rows.judge)
 
     @property
+    def n_terms(self) -> int:
+        """Number of rows that would take as long as these do."""
+        return self.n_rows
+
+    @property
     def has_plain_spreads(self) -> bool:
         """Whether the coordinates that standard deviations spread are coordinates of a point."""
         return self.n_periods == 1

@@ -27,9 +27,9 @@ class Drawn(NamedTuple):
 def draw(marginal: Marginal, rng: np.random.Generator, count: int) -> Drawn:
     """Return draws: by Metropolis steps of few coordinates, by chains of a skew density, from the lattice otherwise."""
     density = marginal.density
-    if density.size <= _FEW and density.n_rows <= _FEW_ROWS:
+    if density.size <= _FEW and density.n_terms <= _FEW_ROWS:
         state = _by_steps(marginal, rng, count)
-    elif density.n_rows <= _MOST_ROWS and marginal.asymmetry(rng) > SYMMETRIC:
+    elif density.n_terms <= _MOST_ROWS and marginal.asymmetry(rng) > SYMMETRIC:
         state = _by_sweeps(marginal, rng)
     else:
         points, logs = marginal.draws(rng, count)
@@ -79,7 +79,7 @@ def _by_sweeps(marginal: Marginal, rng: np.random.Generator) -> ScaleState:
         first, last = quarter[: count // 4], quarter[count // 4 :]
         moved = abs(np.median(last) - np.median(first))
         is_still = WORTHS not in marginal.learned or moved <= _STILL * quarter.std()
-        if is_still or 2 * count > _MOST_SWEEPS or 2 * count * chains * density.n_rows > _MOST_TERMS:
+        if is_still or 2 * count > _MOST_SWEEPS or 2 * count * chains * density.n_terms > _MOST_TERMS:
             later = states[count // 2 :]
             return ScaleState(*(np.concatenate(each, axis=-1) for each in zip(*later, strict=True)))
         count *= 2

@@ -388,7 +388,7 @@ class Marginal:
             own = np.flatnonzero(chosen == k)
             mode, here = self.mode(k), self.spreads[k]
             away = self.deviations(mode, rng, len(own))
-            if self.density.n_rows <= _MANY_ROWS:
+            if self.density.n_terms <= _MANY_ROWS:
                 ahead, behind = self._mirrored(mode, away, here)
                 with np.errstate(over="ignore", invalid="ignore"):  # of points without any density
                     away[:, rng.random(len(own)) * (1.0 + np.exp(behind - ahead)) > 1.0] *= -1.0

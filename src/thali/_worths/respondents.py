@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.answers import first_answers, possible_answers
+from thali._data.answers import possible_answers
 from thali._data.choices import Choices
 from thali._inference.numerics.davidson import slopes, terms
 from thali._model.clusters import Clusters
@@ -76,7 +76,7 @@ def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.
 
 
 def _of_sets(density: ChoiceSetDensity, data: Choices, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
-    """Return slopes and probabilities of every answer to every set."""
+    """Return slopes and probabilities of every answer to every set; of a set with a tie of the one that was given."""
     from scipy.sparse import csr_array
 
     sizes, start = data.sizes, data.start
@@ -85,22 +85,24 @@ def _of_sets(density: ChoiceSetDensity, data: Choices, point: np.ndarray) -> tup
         answers = possible_answers(start)
         set_of, best, worst = np.repeat(np.arange(len(sizes)), answers.sizes), answers.best, answers.worst
     else:
-        set_of = np.repeat(np.arange(len(sizes)), sizes)
-        best = worst = np.arange(len(data.members))
+        places = np.arange(len(data.members))
+        best = worst = places[(data.n_tied[data.set_of] == 1) | (places == start[data.set_of])]
+        set_of = data.set_of[best]
     p, rows, columns, values = np.empty(len(set_of)), [], [], []
-    for m in np.unique(sizes).tolist():
-        own = np.flatnonzero(sizes[set_of] == m)
+    kinds = np.stack([sizes, data.n_tied])
+    for m, tied in np.unique(kinds, axis=1).T.tolist():
+        own = np.flatnonzero((kinds[:, set_of].T == (m, tied)).all(axis=1))
         places = start[set_of[own], None] + np.arange(m)
         rank = np.where(places == best[own, None], 0, np.where(places == worst[own, None], 1, 2))
         members = data.members[np.take_along_axis(places, np.argsort(rank, axis=1, kind="stable"), axis=1)]
-        answer = slopes_of_answers(density.rows, point[members], bends=False)
-        p[own] = answer.p
+        answer = slopes_of_answers(density.rows, point[members], bends=False, tied=tied)
+        p[own] = np.exp(answer.log_p) if tied == 1 else 1.0  # the one answer of its question
         rows.append(np.repeat(own, m))
         columns.append(members.ravel())
         values.append(answer.gradient.ravel())
     at = np.concatenate(rows), np.concatenate(columns)
     matrix = csr_array((np.concatenate(values), at), shape=(len(p), density.size))
-    return matrix, p, np.diff(first_answers(start)) if of_best_worst else sizes
+    return matrix, p, np.bincount(set_of)
 
 
 class RespondentVariance(NamedTuple):

@@ -1,6 +1,7 @@
 """The posterior density of worths that judges of unequal discrimination see in choices from sets."""
 
 from collections.abc import Iterator
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -8,8 +9,10 @@ import numpy as np
 from thali._inference.numerics.bordered import Bordered
 from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
 from thali._model.best_worst import RANKING, answer_probabilities, shares_of
+from thali.errors import DataError, Setting
 
 from .density import Density, Expanded, Predicted, half
+from .ties import EXACT, MOST_WITH_LAPSES, NODES, ROUGH, tied_answers
 
 if TYPE_CHECKING:
     from thali._data.choices import Choices
@@ -20,12 +23,13 @@ _ENTRIES = 1 << 20  # rows times points times members of a set, twice: of the la
 class SetAnswersBySize(NamedTuple):
     """Answers to sets, of one size after the other; counts may be rows by points."""
 
-    members: tuple[np.ndarray, ...]  # of each size (rows, m) options: the chosen one, or the best and the worst, first
+    members: tuple[np.ndarray, ...]  # of each size (rows, m) options: those chosen, or the best and the worst, first
     judge: np.ndarray  # (rows,); all 0 without judges
     counts: np.ndarray
     rule: str  # by which they are given
     lapse: float
-    has_ties = False
+    n_tied: tuple[int, ...] = ()  # of each size how many are chosen together; 1 where it is not listed
+    has_ties = False  # of two options of which neither was chosen
 
     @property
     def x(self) -> np.ndarray:
@@ -40,22 +44,29 @@ class SetAnswersBySize(NamedTuple):
     def some(self, points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
         """Yield some rows at a time, all of one size."""
         begin = 0
-        for members in self.members:
-            step = max(1, _ENTRIES // (max(points, 1) * members.shape[1] ** 2))
+        for members, tied in zip_longest(self.members, self.n_tied, fillvalue=1):
+            entries = max(members.shape[1] ** 2, NODES * (tied - 1))
+            step = max(1, _ENTRIES // (max(points, 1) * entries))
             for first in range(0, len(members), step):
                 own = members[first : first + step]
                 at = slice(begin + first, begin + first + len(own))
-                yield at, self._replace(members=(own,), judge=self.judge[at], counts=self.counts[at])
+                yield at, self._replace(members=(own,), judge=self.judge[at], counts=self.counts[at], n_tied=(tied,))
             begin += len(members)
 
 
 def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBySize:
     """The different answers of each judge, or of all together."""
     which = data.set_of[data.choice]
-    size = data.sizes[which]
-    members, judge, counts = [], [], []
-    for m in np.unique(size).tolist():
-        rows = np.flatnonzero(size == m)
+    size = np.stack([data.sizes, data.n_tied])[:, which]
+    if lapse and (most := size[1].max()) > MOST_WITH_LAPSES:
+        raise DataError(
+            f"{most} options tie in a ranking, but with a lapse ties are limited to {MOST_WITH_LAPSES} options; set ",
+            Setting("lapse", 0),
+            ".",
+        )
+    members, judge, counts, n_tied = [], [], [], []
+    for m, tied in np.unique(size, axis=1).T.tolist():
+        rows = np.flatnonzero((size[0] == m) & (size[1] == tied))
         places = data.start[which[rows], None] + np.arange(m)
         rank = np.where(places == data.choice[rows, None], 0, 2)
         if data.worst is not None:
@@ -66,8 +77,10 @@ def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBy
         members.append(different[:, 1:])
         judge.append(different[:, 0])
         counts.append(np.bincount(place.ravel(), data.times[rows], len(different)))
+        n_tied.append(tied)
     rule = CHOICE if data.worst is None else RANKING
-    return SetAnswersBySize(tuple(members), np.concatenate(judge), np.concatenate(counts), rule, float(lapse))
+    all_counts = np.concatenate(counts)
+    return SetAnswersBySize(tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied))
 
 
 class ChoiceSetDensity(Density):
@@ -76,9 +89,9 @@ class ChoiceSetDensity(Density):
     .. math::
         P(i \mid S, j) = (1 - \varepsilon) \frac{e^{d_j L_i}}{\sum_{k \in S} e^{d_j L_k}} + \frac{\varepsilon}{|S|}
 
-    A ranking is such choices one after another, of the best of those that are left (Plackett 1975); best and worst are
-    those of `best_worst` with the weights :math:`e^{d_j L_i}`. Priors are those of `Density`, without
-    periods, ties and covariates.
+    A ranking is such choices one after another, of the best of those that are left (Plackett 1975), or of several
+    that tie (`ties`); best and worst are those of `best_worst` with the weights :math:`e^{d_j L_i}`. Priors are those
+    of `Density`, without periods, ties of two options, and covariates.
 
     Parameters
     ----------
@@ -88,6 +101,12 @@ class ChoiceSetDensity(Density):
     """
 
     rows: SetAnswersBySize
+
+    @property
+    def n_terms(self) -> int:
+        kinds = zip_longest(self.rows.members, self.rows.n_tied, fillvalue=1)
+        more = 1 if self.rows.lapse else 0
+        return sum(len(members) << (tied > 1) * (_TIED_TERMS + more * tied) for members, tied in kinds)
 
     def with_answers(self, counts: np.ndarray) -> Density:
         """Return the density of other counts."""
@@ -117,13 +136,17 @@ class ChoiceSetDensity(Density):
         for at, rows in self.rows.some(points.shape[1]):
             _, logs = self._logs(rows, points)
             weights = np.exp(logs).reshape(-1, logs.shape[2])
-            yield at, _column(rows.counts) * np.log(_probabilities(rows, weights)[:, 0]).reshape(logs.shape[:2])
+            if rows.n_tied == (1,):
+                log_p = np.log(_probabilities(rows, weights)[:, 0])
+            else:
+                log_p = _of_answer(rows, logs, False, points.shape[1]).log_p
+            yield at, _column(rows.counts) * log_p.reshape(logs.shape[:2])
 
     def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
         for _, rows in self.rows.some(points.shape[1]):
             sharpness, logs = self._logs(rows, points)
-            answer, counts = _of_answer(rows, logs, False), _column(rows.counts)
-            value = value + (counts * np.log(answer.p).reshape(logs.shape[:2])).sum(axis=0)
+            answer, counts = _of_answer(rows, logs, False, points.shape[1]), _column(rows.counts)
+            value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
             self._add_member_slopes(gradient, rows, counts, sharpness, logs, answer.gradient.reshape(logs.shape))
         return value
 
@@ -167,7 +190,7 @@ class ChoiceSetDensity(Density):
         for _, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
             answer = _of_answer(rows, logs, not is_convex)
-            value += float(rows.counts @ np.log(answer.p))
+            value += float(rows.counts @ answer.log_p)
             sharpness, own = np.broadcast_to(sharpness[:, 0], (len(rows.judge), 1)), logs[:, 0]
             (members,), judge, count, slope = rows.members, rows.judge, rows.counts[:, None], answer.gradient
             self._add_member_slopes(gradient, rows, count, sharpness[:, None], logs, slope[:, None])
@@ -183,30 +206,40 @@ class ChoiceSetDensity(Density):
         return Expanded(value, gradient, Bordered(blocks[None], np.zeros((0, n)), border, np.diag(corner)))
 
     def predicted(self, others: np.ndarray) -> Predicted:
-        found = np.empty((3, len(self.rows.judge)))
+        found, total = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
         for at, rows in self.rows.some(1):
             (members,) = rows.members
+            if rows.n_tied != (1,):
+                found[:, at] = 0.0
+                total[at] = 0.0
+                continue
             logs = others[members, rows.judge[:, None]]
             weights = np.exp(np.maximum(logs - logs.max(axis=1, keepdims=True), LEAST))
             p = _probabilities(rows, weights)
             logs = np.log(np.maximum(p, 1e-300))
             found[0, at], found[1, at], found[2, at] = logs[:, 0], (p * logs).sum(axis=1), -np.log(p.shape[1])
-        score, expected, chance = self.rows.counts * found
-        return Predicted(score, expected, chance, self.rows.counts)
+        score, expected, chance = total * found
+        return Predicted(score, expected, chance, total)
 
 
 LEAST = -600.0  # log of a weight beside the largest one of a set
+_FEW_POINTS = 8
+_TIED_TERMS = 6  # log 2 of the rows that a row with a tie takes as long as; with a lapse more for each option that ties
 
 
-def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool) -> OfAnswer:
+def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool, tied: int = 1) -> OfAnswer:
     """Return the derivatives of answers to sets of these log weights (rows, m)."""
     logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), LEAST)
-    return OF_ANSWER[rows.rule](np.exp(logs), rows.lapse, bends)
+    return _of_answer(rows._replace(n_tied=(tied,)), logs, bends)
 
 
-def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool) -> OfAnswer:
-    """The answers of rows times points, of which there are these log weights (rows, points, m)."""
-    return OF_ANSWER[rows.rule](np.exp(logs).reshape(-1, logs.shape[2]), rows.lapse, bends)
+def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: int = 1) -> OfAnswer:
+    """The answers of rows times points, of which there are these log weights (..., m)."""
+    weights = np.exp(logs).reshape(-1, logs.shape[-1])
+    if rows.n_tied == (1,):
+        return OF_ANSWER[rows.rule](weights, rows.lapse, bends)
+    far = ROUGH if points > _FEW_POINTS else EXACT  # between many points chance decides
+    return tied_answers(weights, *rows.n_tied, rows.lapse, bends, far)
 
 
 def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:

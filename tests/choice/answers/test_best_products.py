@@ -5,13 +5,11 @@ from itertools import combinations, product
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import limits
 from helpers.experiment_data import simulated
 from helpers.product_class_fits import experiment, fitted
 from helpers.sentences import refused
 
 import thali as th
-import thali._choice.answers.shares as lines
 from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.fit
@@ -26,38 +24,55 @@ def model():
     return th.MultinomialLogit(linear="price").fit(th.ChoiceExperiment.from_frame(simulated(people=20)))
 
 
+LARGE = SPACE | {"price": np.linspace(5.0, 25.0, 60).tolist()}
+
+
+def earned_by(line):
+    """The margin of each product."""
+    return [price - COSTS["brand"][brand] - COSTS["zoom"][zoom] for price, brand, zoom in line]
+
+
+def lines_by_odds(model, n, profit):
+    """All lines of many products and what they are worth, by the odds of each product against the others."""
+    products = sorted(product(*LARGE.values()))
+    offered = pd.concat([pd.DataFrame(products, columns=list(SPACE)), OTHERS])
+    odds = model.predict_proba(offered.assign(id="x", task=1))
+    worth = odds[:-2] * (earned_by(products) if profit else 1.0)
+    places = np.array(list(combinations(range(len(products)), n)))
+    values = worth[places].sum(axis=1) / (odds[places].sum(axis=1) + odds[-2:].sum())
+    return {tuple(products[k] for k in line): value for line, value in zip(places, values, strict=True)}
+
+
 def every_line(model, n, profit):
     """All lines and what they are worth, each by a prediction of its own."""
     found = {}
     for line in combinations(sorted(product(*SPACE.values())), n):
         offered = pd.concat([pd.DataFrame(line, columns=list(SPACE)), OTHERS])
         p = model.predict_proba(offered.assign(id="x", task=1))[:n]
-        margins = [price - COSTS["brand"][brand] - COSTS["zoom"][zoom] for price, brand, zoom in line]
-        found[line] = p @ margins if profit else p.sum()
+        found[line] = p @ earned_by(line) if profit else p.sum()
     return found
 
 
 @pytest.mark.first(2)
 @pytest.mark.parametrize(("n", "profit"), [(1, False), (1, True), (2, True), (2, False)])
-@pytest.mark.parametrize("most", [300, 5])
-def test_the_best_line_is_that_of_all(model, monkeypatch, n, profit, most):
-    limits.lower_in(lines, monkeypatch, _MAX_LISTED=most)
+@pytest.mark.parametrize("space", [SPACE, LARGE], ids=["few products", "many products"])
+def test_the_best_line_is_that_of_all(model, n, profit, space):
     earned = {"price": "price", "costs": COSTS} if profit else {}
-    table = model.best_products(SPACE, OTHERS, n=n, **earned)
-    wanted = every_line(model, n, profit)
+    table = model.best_products(space, OTHERS, n=n, **earned)
+    wanted = (every_line if space is SPACE else lines_by_odds)(model, n, profit)
     best = max(wanted, key=wanted.get)
     first = table[table["line"] == 1]
     name = "profit" if profit else "share"
     found = tuple(sorted(first[list(SPACE)].itertuples(index=False, name=None)))
     assert first[name].iloc[0] == pytest.approx(wanted[found], rel=1e-9)
-    if most == 300:
-        assert found == best
-    else:  # one attribute at a time may end beside the top
-        assert wanted[found] > 0.95 * wanted[best]
     values = table.drop_duplicates("line")[name]
     assert values.is_monotonic_decreasing and len(values) == 5
-    if most == 300:
-        np.testing.assert_allclose(values, sorted(wanted.values())[::-1][:5] if n == 1 else values, rtol=1e-9)
+    if space is LARGE:  # one attribute at a time may end beside the top
+        assert wanted[found] > 0.95 * wanted[best]
+        return
+    assert found == best
+    if n == 1:
+        np.testing.assert_allclose(values, sorted(wanted.values())[::-1][:5], rtol=1e-9)
     assert 0 < table["probability_best"].iloc[0] <= 1
 
 

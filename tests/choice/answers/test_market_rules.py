@@ -5,15 +5,12 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.experiment_data import of_segments, simulated
+from helpers.experiment_data import of_segments, simulated, with_tastes
 from helpers.sentences import refused, said, warned
 
 import thali as th
 import thali._choice.answers.market as market
-from thali._choice.answers.logits import LogitChooser
-from thali._choice.answers.shares import How, market_shares
 from thali._choice.answers.simulator import hash_exponentials
-from thali._choice.coding import coding_of
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
@@ -71,45 +68,42 @@ def test_the_sums_of_this_file_are_those_of_the_shares(hierarchical):
 
 
 def fixed_posterior(draws, people, sd):
-    """A chooser whose respondents differ by `sd`, and less from draw to draw; and its shares (draws, people, 3)."""
+    """A model whose respondents differ by `sd`, and less from draw to draw; and its shares (draws, people, 3)."""
     data = th.ChoiceExperiment.from_frame(simulated(people=people, seed=4), attributes=["price", "brand", "zoom"])
-    rng, coding = np.random.default_rng(2), coding_of(data, linear=("price",))
-    size = np.array([0.1, *[1.0] * (len(coding.names) - 1)])
-    tastes = size * (sd * rng.normal(size=(1, people, len(size))) + 0.3 * rng.normal(size=(draws, people, len(size))))
-    chooser = LogitChooser(coding, data, tastes, np.repeat([0, 1], draws // 2))
-    return chooser, softmax(tastes @ coding.rows(chooser.cells(MARKET)).T)
+    rng, size = np.random.default_rng(2), np.array([0.1, 1.0, 1.0, 1.0])
+    tastes = size * (sd * rng.normal(size=(1, people, 4)) + 0.3 * rng.normal(size=(draws, people, 4)))
+    model = with_tastes(data, tastes, linear="price")
+    return model, softmax(utilities(model)[0])
 
 
-def test_draws_are_thinned_evenly_within_chains():
-    chooser, _ = fixed_posterior(30, 4, 1.0)
-    chooser.chain = np.repeat(np.arange(3), 10)
-    assert chooser.thinned(100) is chooser
-    fewer = chooser.thinned(9)
-    assert np.bincount(fewer.chain).tolist() == [3, 3, 3]
-    for draw in (0, 9, 10, 29):
-        assert (fewer.tastes == chooser.tastes[draw]).all(axis=(1, 2)).any()
+def test_draws_are_thinned_evenly_within_chains(data):
+    """Each chain changes halfway: thinned as many draws are before as after that."""
+    tastes = np.random.default_rng(5).normal(size=(4, 8, 5))
+    few, many = (with_tastes(data, np.repeat(tastes, times, axis=0)) for times in (1, 500))
+    found, wanted = (model.attribute_importance()["range_share"] for model in (many, few))
+    np.testing.assert_allclose(found, wanted, rtol=1e-9)
 
 
-def each_draw(chooser, people=None, weights=None, seed=0, change=None):
-    return market_shares(chooser, MARKET, change, people, weights, 0.89, True, How(), 1, seed)
+def each_draw(model, people=None, weights=None, seed=0, change=None):
+    return model.market_shares(MARKET, change, people, weights, each_draw=True, cores=1, random_seed=seed)
 
 
 def test_the_variance_of_the_market_is_that_of_respondents_and_that_between_them():
     """Var E + E Var: given the p_n of a draw the Bayesian bootstrap has the variance Var_n(p_n) / (N + 1)."""
-    chooser, p = fixed_posterior(20_000, 12, 1.0)
+    model, p = fixed_posterior(20_000, 12, 1.0)
     among, between = p.mean(axis=1).var(axis=0), p.var(axis=1).mean(axis=0) / 13
     assert (between > 3 * among).all()
-    found = each_draw(chooser)["share"]
+    found = each_draw(model)["share"]
     np.testing.assert_allclose(found.var(), among + between, rtol=5 * np.sqrt(2 / 20_000))
     np.testing.assert_allclose(found.mean(), p.mean(axis=(0, 1)), atol=5 * np.sqrt(between.max() / 20_000))
-    these = each_draw(chooser, "respondents")["share"]
+    these = each_draw(model, "respondents")["share"]
     np.testing.assert_allclose(these, p.mean(axis=1), rtol=1e-12)
 
 
 def test_weights_and_filters_are_kept_in_the_market():
-    chooser, p = fixed_posterior(4_000, 12, 1.0)
+    model, p = fixed_posterior(4_000, 12, 1.0)
     weights = np.array([0.0, 5.0, 1.0, *[0.0] * 9])
-    found = each_draw(chooser, None, weights)["share"]
+    found = each_draw(model, None, weights)["share"]
     # Beta(1, 1) of two respondents, weighted: the mean of 5 e / (5 e + f) by quadrature
     u = (np.arange(100_000) + 0.5) / 100_000
     part = (5 * u / (5 * u + 1 - u)).mean()
@@ -117,19 +111,18 @@ def test_weights_and_filters_are_kept_in_the_market():
     np.testing.assert_allclose(found.mean(), wanted, atol=5 * 0.5 / np.sqrt(4_000))
     low, high = np.minimum(p[:, 1], p[:, 2]), np.maximum(p[:, 1], p[:, 2])
     assert ((found.to_numpy() > low - 1e-12) & (found.to_numpy() < high + 1e-12)).all()  # of nobody else
-    alone = np.arange(12) == 7
-    np.testing.assert_allclose(each_draw(chooser, alone)["share"], p[:, 7], rtol=1e-12)
+    np.testing.assert_allclose(each_draw(model, ["p7"])["share"], p[:, 7], rtol=1e-12)
 
 
 def test_scenarios_have_the_same_market_and_so_has_the_same_seed():
-    chooser, p = fixed_posterior(400, 12, 1.0)
-    same = each_draw(chooser, change={"price": {"A": 5}})  # it costs 5 already
+    model, p = fixed_posterior(400, 12, 1.0)
+    same = each_draw(model, change={"price": {"A": 5}})  # it costs 5 already
     assert (same["change"] == 0.0).all(axis=None)
-    drawn = each_draw(chooser, change={"price": {"A": 6}})
+    drawn = each_draw(model, change={"price": {"A": 6}})
     apart = drawn["share"]["A"].var() + drawn["after"]["A"].var()
     assert drawn["change"]["A"].var() < 0.05 * apart
     np.testing.assert_array_equal(drawn["share"], same["share"])
-    assert (each_draw(chooser, seed=1)["share"] != drawn["share"]).all(axis=None)
+    assert (each_draw(model, seed=1)["share"] != drawn["share"]).all(axis=None)
 
 
 def test_tables_name_whose_shares_they_have(hierarchical, multinomial):

@@ -12,8 +12,7 @@ from scipy.optimize import minimize
 
 import thali as th
 from thali._choice.coding import coding_of
-from thali._choice.latent_class.fit import derivatives, expect_and_maximise, panel_of, point, stepped
-from thali._choice.latent_class.membership import ByColumns, Sizes
+from thali._choice.latent_class.fit import derivatives, equal_classes, expect_and_maximise, panel_of, point, stepped
 from thali._people.columns import covariates_of
 from thali.errors import ArgumentError, DataError, DataWarning, EstimateWarning
 
@@ -51,6 +50,11 @@ def panel(data, columns=("age", "sex"), linear=()):
     return panel_of(data, coding_of(data, linear), covariates_of(columns, data.people, data.n_respondents).matrix)
 
 
+def at(where, **classes):
+    """The point at which classes have these odds, or these sizes."""
+    return point(where, equal_classes(where, TASTES).classes._replace(**classes), TASTES)
+
+
 def tasks_of_people(data, linear=()):
     """For each person the (alternatives, chosen) of every task."""
     matrix = coding_of(data, linear).matrix(data.products)[data.row_product]
@@ -75,7 +79,7 @@ def test_the_likelihood_is_the_naive_one():
     where = panel(small())
     logs = np.exp(where.covariates @ ODDS.T)
     expected = logs / logs.sum(axis=1, keepdims=True)
-    found = point(where, ByColumns(ODDS, where.covariates), TASTES)
+    found = at(where, odds=ODDS)
     naive = latent_class_log_likelihood(tasks_of_people(small()), expected, TASTES)
     assert found.value == pytest.approx(naive, rel=1e-12)
     assert found.sizes == pytest.approx(expected.mean(axis=0), rel=1e-12)
@@ -84,7 +88,7 @@ def test_the_likelihood_is_the_naive_one():
 def test_gradient_and_information_are_finite_differences():
     """Central differences of step h of the value (gradient), and of the gradient (information)."""
     where, h = panel(small()), 1e-5
-    here = point(where, ByColumns(ODDS, where.covariates), TASTES)
+    here = at(where, odds=ODDS)
     gradient, information = derivatives(where, here)
     assert len(gradient) == 2 * 3 + 3 * 5
     for j, step in enumerate(h * np.eye(len(gradient))):
@@ -95,19 +99,20 @@ def test_gradient_and_information_are_finite_differences():
 
 
 def test_without_columns_the_odds_are_those_of_sizes():
-    where = panel_of(small(), coding_of(small()))
-    sizes = np.array([0.2, 0.5, 0.3])
+    alone, by_columns = panel_of(small(), coding_of(small())), panel(small())
+    sizes, constants = np.array([0.2, 0.5, 0.3]), [0, 3, *range(6, 21)]
     odds = np.log(sizes / sizes[0])[:, None]
-    one, other = point(where, Sizes(sizes), TASTES), point(where, ByColumns(odds, where.covariates), TASTES)
+    one, other = at(alone, sizes=sizes), at(by_columns, odds=np.hstack([odds, np.zeros((3, 2))]))
     assert one.value == pytest.approx(other.value, rel=1e-13)
-    for a, b in zip(derivatives(where, one), derivatives(where, other), strict=True):
-        np.testing.assert_allclose(a, b, rtol=1e-9, atol=1e-9)
-    np.testing.assert_allclose(Sizes(sizes).odds, odds)
+    (gradient, information), (longer, larger) = derivatives(alone, one), derivatives(by_columns, other)
+    np.testing.assert_allclose(longer[constants], gradient, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(larger[np.ix_(constants, constants)], information, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(one.classes.odds, odds)
 
 
 def test_every_pass_of_expectation_and_maximisation_gains():
     where = panel(by_age())
-    here = point(where, ByColumns(ODDS, where.covariates), TASTES)
+    here = at(where, odds=ODDS)
     values = [here.value]
     for _ in range(10):
         here = expect_and_maximise(where, here)

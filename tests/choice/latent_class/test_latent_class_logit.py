@@ -23,7 +23,6 @@ from thali._choice.latent_class.fit import (
     point,
     to_summit,
 )
-from thali._choice.latent_class.membership import Sizes
 from thali._people.segments import adjusted_rand
 from thali.errors import ArgumentError, DataError, EstimateWarning
 
@@ -57,14 +56,19 @@ def tasks_of_people(data):
     return [own[data.first_task[n] : data.first_task[n + 1]] for n in range(data.n_respondents)]
 
 
-def moved(here, step, where):
+def at(where, sizes=SIZES, tastes=TASTES):
+    """The point at which classes have these sizes and tastes."""
+    return point(where, fit.equal_classes(where, tastes).classes._replace(sizes=sizes), tastes)
+
+
+def moved(step, where):
     """The point at a change of log odds and tastes."""
     odds = SIZES * np.exp(np.concatenate([[0.0], step[:2]]))
-    return point(where, Sizes(odds / odds.sum()), TASTES + step[2:].reshape(3, 5))
+    return at(where, odds / odds.sum(), TASTES + step[2:].reshape(3, 5))
 
 
 def test_the_likelihood_is_the_naive_one():
-    found = point(panel(small()), Sizes(SIZES), TASTES)
+    found = at(panel(small()))
     assert found.value == pytest.approx(latent_class_log_likelihood(tasks_of_people(small()), SIZES, TASTES), rel=1e-12)
     assert found.membership.sum(axis=1) == pytest.approx(np.ones(9), rel=1e-12)
 
@@ -72,10 +76,10 @@ def test_the_likelihood_is_the_naive_one():
 def test_gradient_and_information_are_finite_differences():
     """Central differences of step h of the value (gradient), and of the gradient (information)."""
     where, h = panel(small()), 1e-5
-    gradient, information = derivatives(where, point(where, Sizes(SIZES), TASTES))
+    gradient, information = derivatives(where, at(where))
     steps = h * np.eye(17)
     for j, step in enumerate(steps):
-        up, down = moved(None, step, where), moved(None, -step, where)
+        up, down = moved(step, where), moved(-step, where)
         assert gradient[j] == pytest.approx((up.value - down.value) / (2 * h), abs=1e-6)
         change = derivatives(where, up)[0] - derivatives(where, down)[0]
         np.testing.assert_allclose(information[j], -change / (2 * h), atol=1e-6)
@@ -83,7 +87,7 @@ def test_gradient_and_information_are_finite_differences():
 
 def test_every_pass_of_expectation_and_maximisation_gains():
     where = panel(segments()[0])
-    here = point(where, Sizes(SIZES), TASTES)
+    here = at(where)
     values = [here.value]
     for _ in range(12):
         before, here = here, expect_and_maximise(where, here)

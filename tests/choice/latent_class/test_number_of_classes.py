@@ -11,7 +11,6 @@ from helpers.sentences import refused
 
 import thali as th
 from thali._choice.latent_class.fit import drawn_choices, point
-from thali._choice.latent_class.membership import Sizes
 from thali.errors import ArgumentError, DataError
 
 
@@ -53,7 +52,7 @@ def test_choices_are_drawn_by_class():
     model = fitted()
     panel, known = model._panel_of_fit()
     assert known.value == pytest.approx(model.log_likelihood_)
-    where = point(panel, Sizes(np.array([0.7, 0.3])), known.tastes)
+    where = point(panel, known.classes._replace(sizes=np.array([0.7, 0.3])), known.tastes)
     rng, rows = np.random.default_rng(0), np.zeros(len(panel.tasks.matrix))
     for _ in range(400):
         rows[drawn_choices(panel, where, rng).tasks.chosen_row] += 1

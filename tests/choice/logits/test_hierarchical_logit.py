@@ -12,6 +12,7 @@ from helpers.experiment_data import camera, simulated
 from helpers.option_words import TYPED
 from helpers.real_data import needs_data
 from helpers.sentences import refused, says, warned
+from helpers.watched_runs import run_of
 from scipy.stats import invwishart
 
 import thali as th
@@ -29,7 +30,7 @@ from thali._choice.logits.hierarchical_draws import (
     tastes_of,
 )
 from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, problem_of
-from thali._inference.chains import checked_run, run_chains
+from thali._inference.chains import run_chains
 from thali._inference.seeds import streams
 from thali._people.columns import RespondentCovariates, covariates_of
 from thali._surfaces.text import part_of
@@ -309,17 +310,14 @@ def test_directions_that_the_choices_contradict_are_said():
         th.HierarchicalLogit(signs={"price": "increasing"}).fit(data, draws=2, tune=2, progressbar=False)
 
 
-def test_many_people_have_fewer_draws_further_apart(fitted):
-    data = th.ChoiceExperiment.from_frame(simulated(people=30))
-    for people, thin, first in ((30, 2, 1000), (10_000, 12, 167), (10_000_000, 1, 100)):
-        source = SimpleNamespace(respondents=range(people), row_product=range(people))
-        run = checked_run(None, 200, 4, None, 1, 1, False)
-        parts = th.HierarchicalLogit()._parts(data)._replace(coding=SimpleNamespace(names=["a"] * 10))
-        of_ten = type("OfTen", (th.HierarchicalLogit,), {"_parts": lambda model, source, parts=parts: parts})()
-        sampling = of_ten._sampling(source, run)
-        assert (sampling.run.thin, sampling.least_draws) == (thin, first)
-        longer = of_ten._sampling(source, run._replace(draws=4 * first))  # as continue_fit asks for
-        assert (longer.run.thin, longer.least_draws) == (thin, 4 * first)
+@pytest.mark.parametrize(("chains", "thin", "first"), [(4, 2, 1000), (1_000, 6, 335), (20_000, 1, 100)])
+def test_large_draws_are_fewer_and_further_apart(chains, thin, first):
+    """Of many respondents, or in many chains."""
+    data, model = th.ChoiceExperiment.from_frame(simulated(people=40)), th.HierarchicalLogit()
+    run = run_of(model, data, tune=200, chains=chains)
+    assert (run.run.thin, run.least_draws) == (thin, first)
+    longer = run_of(model, data, 4 * first, tune=200, chains=chains)  # as continue_fit asks for
+    assert (longer.run.thin, longer.least_draws) == (thin, 4 * first)
 
 
 BAD = [

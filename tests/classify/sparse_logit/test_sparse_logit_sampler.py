@@ -17,11 +17,11 @@ from helpers.sparse_logit_runs import (
     problem_of,
     three_classes,
 )
+from helpers.watched_runs import run_of
 from scipy import special, stats
 from scipy.integrate import quad
 
 import thali as th
-from thali._classify.sparse_logit.arguments import usual_thin
 from thali._classify.sparse_logit.sweep import ETA, run
 from thali._classify.sparse_logit.trajectory import see_curvature
 
@@ -196,9 +196,15 @@ def test_joint_distribution_of_the_horseshoe(wide, trajectories, rounds):
         assert abs(values.mean() - mean) < 4 * error, (name, values.mean(), mean, error)
 
 
-def test_the_usual_draws_of_the_horseshoe():
-    assert [usual_thin(*size, "horseshoe") for size in ((90, 13, 3), (50, 301, 2))] == [3, 64]
-    assert [usual_thin(*size) for size in ((90, 13, 3), (50, 301, 2), (50, 301, 3))] == [1, 4, 10]
+@pytest.mark.parametrize(
+    ("prior", "size", "thin"),
+    [("horseshoe", (90, 13, 3), 3), ("horseshoe", (50, 301, 2), 64)]
+    + [("laplace", (90, 13, 3), 1), ("laplace", (50, 301, 2), 4), ("laplace", (50, 301, 3), 10)],
+)
+def test_the_usual_sweeps_between_two_draws(prior, size, thin):
+    rows, columns, classes = size
+    X, y = np.random.default_rng(1).random((rows, columns - 1)), np.arange(rows) % classes
+    assert run_of(th.SparseMultinomialLogit("polya-gamma", prior=prior), X, y).run.thin == thin
 
 
 @pytest.mark.long

@@ -144,3 +144,104 @@ def test_a_row_for_each_option_of_a_set(task):
         ("tea", "water"): {"tea": 1},
     }
     assert data.respondents == ("1", "2")
+
+
+# Ties -----------------------------------------------------------------------------------------------------------------
+
+
+TIED = [["tea", "milk", "water", "rum"], [1, 2, 2, 4], [2, 1, 3, 3], [2, 2, 1, 4], [3, 2, 1, 4]]
+OF_RANKS = [("tea", "milk = water", "rum"), ("milk", "tea", "water = rum"), ("water", "tea = milk", "rum")]
+OF_RANKS += [("water", "milk", "tea", "rum")]
+NAMES = "".join(f"# ALTERNATIVE NAME {k + 1}: {name}\n" for k, name in enumerate(TIED[0]))
+TIED_SHAPES = {
+    "options": text_of(TIED),
+    "long": text_of(
+        [
+            ["respondent", "item", "rank"],
+            *(
+                [who, item, rank]
+                for who, row in enumerate([(1, 2.5, 2.5, 4), *TIED[2:]])
+                for item, rank in zip(TIED[0], row, strict=True)
+            ),
+        ]
+    ),
+    "text": text_of([["id", "ranking"], *([k, " > ".join(order)] for k, order in enumerate(OF_RANKS))]),
+    "ranks": text_of([["rank1", "rank2", "rank3", "rank4"], *((*order, "")[:4] for order in OF_RANKS)]),
+    "preflib.toc": "# FILE NAME: 1.toc\n" + NAMES + "1: 1,{2,3},4\n1: 2,1,{3,4}\n1: 3,{1,2},4\n1: 3,2,1,4\n",
+}
+
+
+def tied_sets(data):
+    """Options that came before others, and how often."""
+    found = {}
+    for choice, times in zip(data.choice, data.times, strict=True):
+        which = data.set_of[choice]
+        names = [data.labels[k] for k in data.members[data.start[which] : data.start[which + 1]]]
+        first = data.n_tied[which]
+        chosen = names[:first] if first > 1 else [names[choice - data.start[which]]]
+        key = frozenset(chosen), frozenset(names) - frozenset(chosen)
+        found[key] = found.get(key, 0) + times
+    return found
+
+
+@pytest.mark.parametrize("shape", TIED_SHAPES)
+def test_every_shape_has_ties(shape):
+    reading = recognise(table(TIED_SHAPES[shape], shape if "preflib" in shape else "x.csv"))
+    assert reading.shape == "table of rankings"
+    data, sentence = reading.build()
+    said(sentence, "4 rankings of 4 options", "3 rankings with ties")
+    assert data.n_choices == 9 and data.n_ties == 2
+    expected = tied_sets(th.Choices.from_rankings([" > ".join(order) for order in OF_RANKS]))
+    assert tied_sets(data) == expected and expected[frozenset(["tea", "milk"]), frozenset(["rum"])] == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "facts"),
+    [
+        ("x.csv", "tea,milk,water\n1,2,3\n2.5,1,2\n3,1,2\n2,1,3\n", ("2.5", "row 3")),  # no mean of ranks that tie
+        ("x.csv", "id,ranking\n1,tea > milk = tea\n2,milk > tea\n", ("'tea'", "twice", "row 2")),
+        ("x.csv", "id,ranking\n1,tea > milk\n2,milk\n", ("'ranking'",)),  # is read as something else, or not at all
+        ("x.csv", "a,b,c\n1,1,1\n1,1,1\n", ("'a', 'b', 'c'",)),  # ratings
+        ("x.csv", "a,b,c\n3,3,2\n1,2,2\n3,2,3\n3,3,3\n", ("'a', 'b', 'c'",)),
+        ("x.toc", NAMES + "1: {1,2},{3,4\n1: {7,1},2\n", ("Line 6", "'7'")),
+        ("x.toc", NAMES + "2: {1,2,3,4}\n", ("1 ranking",)),
+    ],
+)
+def test_ties_that_are_refused(name, text, facts):
+    with refused(DataError, *facts):
+        recognise(table(text, name)).build()
+
+
+def test_all_tied_is_left_out_and_said():
+    data, sentence = made("tea,milk,water\n1,2,2\n2,2,1\n1,2,3\n2,1,3\n1,1,1\n1,2,3\n3,1,2\n")
+    said(sentence, "7 rankings", "1 ranking without an answer")
+    assert not data.n_ties and data.n_choices == 10
+
+
+def test_an_option_that_nobody_ranked_stays():
+    text = "race,A,B,C,D\n1,1,2,,\n2,2,1,3,\n3,1,3,2,\n4,2,1,,\n"
+    assert made(text, unranked="worse")[0].labels == tuple("ABCD")
+    preflib = table(NAMES + "2: 1,{2,3}\n1: 2,1,3\n", "x.toi")
+    assert recognise(preflib, unranked="worse").build()[0].labels == tuple(TIED[0])
+    assert recognise(preflib).build()[0].labels == tuple(TIED[0][:3])
+
+
+def test_ties_stay_with_respondents_and_more_rankings():
+    frame = pd.DataFrame({"respondent": ["x", "y", "y"], "ranking": ["a = b > c", "c > a = b", "a > b > c"]})
+    data = th.read(frame)
+    assert data.by_respondent()["x"].n_ties == 1 and not data.by_respondent()["y"].n_ties
+    more = data.with_more(th.read(frame.assign(respondent="z")))
+    assert more.n_ties == 2 and more.n_choices == 8 and more.respondents == ("x", "y", "z")
+    asked = data.questions()
+    assert asked.totals.sum() == 3 and len(asked.start) == 3  # without that tie
+    assert data.questions(True).totals.sum() == 4
+    assert th.Choices.from_rankings([["a", "b"], [["a", "b"], "c"]]).n_ties == 1
+
+
+@pytest.mark.parametrize("model", [{}, {"aspects": "unique"}, {"aspects": "unique", "method": "maximum-likelihood"}])
+def test_models_without_ties_in_rankings_name_what_has_them(model):
+    data = th.Choices.from_rankings(["a = b > c", "c > a = b", "a > b > c"])
+    with refused(DataError, "1 of 4 choices", "leaderboard"):
+        th.EliminationByAspects(**model).fit(data)
+    with refused(DataError, "'half'"):
+        data.without_ties("half")

@@ -4,8 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.checks import checked_numbers
-from thali._data.columns import column
 from thali._data.judged import Frozen
 from thali._labels import as_label, plural
 from thali.errors import DataError
@@ -31,12 +29,13 @@ class Ratings(Frozen):
     @classmethod
     def from_frame(cls, frame: Any, option: str, rating: str) -> "Ratings":
         """The ratings in two columns; errors name the row."""
-        cells = column(frame, rating).to_numpy(dtype=object)
-        values = checked_numbers(cells, lambda k: f"in row {frame.index[k]}, column {rating!r}", "rating")
+        import pandas as pd
+
+        values = pd.to_numeric(frame[rating], errors="coerce").to_numpy(float)
         if np.isnan(values).any():
             row = frame.index[int(np.isnan(values).argmax())]
             raise DataError(f"The rating in row {row}, column {rating!r}, is missing; fill it in or remove the row.")
-        return cls(column(frame, option), values)
+        return cls(frame[option], values)
 
     def take(self, which: np.ndarray) -> "Ratings":
         """Some of the ratings, of the same objects."""

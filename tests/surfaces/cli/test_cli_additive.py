@@ -6,13 +6,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.additive_fits import MadeUp, made_up
+from helpers.additive_fits import MadeUp, made_up, similarities
 from helpers.option_words import OptionWords
 from helpers.remembering import remembering
 from helpers.sentences import said, says
 
 import thali
-import thali._aspects.answers.matched_features as matched_features
 from thali._data import kinds
 from thali._reading.recognise import read
 from thali._surfaces.text import text_of
@@ -123,17 +122,17 @@ def test_the_best_answer_alone(run, refused, fake):
 
 @pytest.mark.long
 @pytest.mark.fit  # for its time
-def test_features_of_similar_owners_are_taken_for_one(run, done, refused, fake, folder, monkeypatch):
+def test_features_of_similar_owners_are_taken_for_one(run, done, refused, fake, folder):
     result = done("fit", "alike.csv", "--similar", 0.6, "--draws", 50, "--out", "out", "--print", "all")
-    says(result.out, "Features of different")
+    says(result.out, "Features from different")
     written = pd.read_csv(folder / "out" / "membership.csv", index_col=0)
     assert written.index.tolist() == list(DRINKS) and ((0 <= written) & (written <= 1)).all(axis=None)
     assert "stability" in pd.read_csv(folder / "out" / "features.csv")
     assert {"features.png", "membership.png"} <= set(os.listdir(folder / "out"))
     assert "are merged if their members" not in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
     said(refused("fit", "alike.csv", "--similar", 2), "--similar")
-    monkeypatch.setattr(matched_features, "MAX_UNMATCHED", 2)
-    assert "are merged if their members" in run("fit", "alike.csv", "--draws", 50, "--print", "all").out
+    pd.DataFrame(similarities(31).matrix).to_csv(folder / "many.csv")
+    assert "are merged if their members" in run("fit", "many.csv", "--draws", 50, "--print", "all").out
 
 
 @pytest.mark.parametrize(("typed", "meant"), [("auto", None), ("off", False), ("3", 3), ("1,2.5,6", (1.0, 2.5, 6.0))])

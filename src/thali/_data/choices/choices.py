@@ -10,7 +10,7 @@ import numpy as np
 from thali._described import Facts
 from thali._inference.warn import warn
 from thali._labels import listed, plural, short_number, shorten
-from thali.errors import DataError, DataWarning
+from thali.errors import Argument, DataError, DataWarning, InPython
 
 from ..answers import Answers, Who, answers_given, first_answers, possible_answers
 from ..connectivity import connected, disconnected
@@ -22,6 +22,7 @@ from ..people import column_facts
 from ..questions import GivenAnswers, Questions
 from . import parts, tables
 from .long import RawOccasions, long_occasions
+from .parts import places_of_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,21 +63,13 @@ def rankings_of_answers(data: "Choices") -> RawOccasions:
     )
 
 
-def places_of_rows(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
-    """For each row all members of its set: the row, and the place in `members`."""
-    which = data.set_of[data.choice]
-    size = data.sizes[which]
-    row = np.repeat(np.arange(which.size), size)
-    return row, np.arange(row.size) - np.repeat(np.cumsum(size) - size, size) + data.start[which][row]
-
-
 def long_table(data: "Choices") -> "pd.DataFrame":
     """A row for each member of the set of each row of the data."""
     import pandas as pd
 
     row, place = places_of_rows(data)
     whole = bool(np.all(data.times == np.floor(data.times)))
-    chosen = (place == data.choice[row]).astype(np.int64)
+    chosen = data.are_chosen(row, place).astype(np.int64)
     table = {
         "choice_id": row + 1,
         "alternative": pd.Categorical.from_codes(data.members[place], pd.Index(data.labels)),
@@ -99,6 +92,16 @@ def example_of(data: "Choices") -> str:
     total = data.counts[data.start[set_] : data.start[set_ + 1]].sum()
     times, total = short_number(data.times[same].sum()), plural(short_number(total), "time")
     return f"{best!r} best and {worst!r} worst of {shorten(data.sets[set_])}: {times:,} of {total}"
+
+
+def ties_in_rankings(data: Any) -> DataError:
+    """Return the error where options tie in rankings, and a model has no answer for these."""
+    are = "is a tie" if data.n_ties == 1 else "are ties"
+    return DataError(
+        f"{data.n_ties:,} of {data.answers_in_words} {are} in rankings, which are not supported here; use ",
+        InPython("th.leaderboard", "thali leaderboard"),
+        ".",
+    )
 
 
 class Choices(Judged):
@@ -134,7 +137,7 @@ class Choices(Judged):
     start : int64 array, shape (sets + 1,)
         Set v has the members ``members[start[v]:start[v + 1]]``; small sets first.
     members : int64 array, shape (places,)
-        Options, ascending within a set.
+        Options, ascending within a set; of a set with a tie those that tie come first.
     counts : float64 array, shape (places,)
         Times that member of that set was chosen.
     respondents : tuple of str
@@ -145,6 +148,9 @@ class Choices(Judged):
         A row a respondent: the columns of the table that are constant within everybody.
     worst : int64 array, shape (rows,), or None
         Of best-worst choices (`from_best_worst`) the place of `members` that was worst; `choice` is then what was best.
+    n_tied : int64 array, shape (sets,)
+        1; of a set from which options that tie in a ranking come before the others, the number of these options.
+        Every choice from it is of all of them, and `choice` is the place of the first.
 
     Raises
     ------
@@ -172,6 +178,7 @@ class Choices(Judged):
     _ANSWER = ("choice", "choices")
     are_choices = add_up = True
     _FIELDS = ("labels", "respondents", "start", "members", "respondent", "choice", "times", "worst", "people")
+    _FIELDS += ("n_tied",)
 
     labels: tuple[str, ...]
     respondents: tuple[str, ...]
@@ -182,6 +189,7 @@ class Choices(Judged):
     times: np.ndarray
     people: "pd.DataFrame | None"
     worst: np.ndarray | None = None
+    n_tied: np.ndarray
     counts: np.ndarray
 
     def __init__(
@@ -332,9 +340,11 @@ class Choices(Judged):
         [('tea', 'water'), ('tea', 'milk', 'water')]
         """
         rows = rankings_of_answers(self)
-        return self._made_of(rows.labels, rows.respondents, *tables.aggregated(rows), rows.people)
+        return self._made_of(rows.labels, rows.respondents, *tables.aggregated(rows)[:-1], rows.people)
 
     def _freeze(self, *fields: Any) -> "Choices":
+        if len(fields) < len(self._FIELDS):
+            fields = (*fields, np.ones(len(fields[2]) - 1, np.int64))
         super()._freeze(*fields)
         counts = np.bincount(self.choice, weights=self.times, minlength=self.members.size)
         counts.flags.writeable = False
@@ -345,7 +355,10 @@ class Choices(Judged):
         least, most = int(self.sizes.min()), int(self.sizes.max())
         sizes = f"{least}" if least == most else f"{least} to {most}"
         parts = [plural(self.n_options, "option"), f"{plural(self.n_sets, 'set')} of {sizes} options"]
-        parts.append(plural(self.n_choices, "choice" if self.worst is None else "best-worst choice"))
+        total = plural(self.n_choices, "choice" if self.worst is None else "best-worst choice")
+        if self.n_ties:
+            total += f" ({plural(self.n_ties, 'tie')})"
+        parts.append(total)
         if self.respondents:
             parts.append(plural(len(self.respondents), "respondent"))
         return ", ".join(parts)
@@ -379,6 +392,26 @@ class Choices(Judged):
     @property
     def n_answers(self) -> int | float:
         return self.n_choices
+
+    @property
+    def n_ties(self) -> int | float:
+        total = float(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
+        return int(total) if total.is_integer() else total
+
+    def are_chosen(self, row: np.ndarray, place: np.ndarray) -> np.ndarray:
+        """Return whether places of `members` were chosen in rows of their sets, alone or together with others."""
+        after = place - self.choice[row]
+        return (after >= 0) & (after < self.n_tied[self.set_of[place]])
+
+    def without_ties(self, how: str, /) -> "Choices":
+        """Return the choices; a DataError if options tie in rankings, where every order of these is possible."""
+        if self.n_ties:
+            raise DataError(
+                f"Ties in rankings leave the order of options open, and cannot count as {how!r}; remove ",
+                Argument("ties"),
+                ".",
+            )
+        return self
 
     @property
     def sizes(self) -> np.ndarray:
@@ -415,11 +448,21 @@ class Choices(Judged):
     def never_judged(self) -> list[str]:
         return self.never_offered
 
-    def questions(self, ties: bool | None = None) -> Questions:
-        """Return a question for each set, answered by each of its members, or by each ordered pair of them."""
+    def questions(self, ties: bool | None = None) -> Questions | None:
+        """Return a question for each set, answered by each of its members, or by each ordered pair of them.
+
+        Sets with ties are left out, as the answers to them are too many; with `ties` each is a question with the one
+        answer that was given.
+        """
+        if self.n_ties and not ties:
+            rest = parts.without_tied_sets(self)
+            return rest.questions() if rest.n_sets else None
         start, answer = self.start, self.choice
         if self.worst is not None:
             start, answer = first_answers(start), answers_given(self)
+        if self.n_ties:
+            start = np.append(0, np.cumsum(np.where(self.n_tied > 1, 1, self.sizes)))
+            answer = answer + (start - self.start)[self.set_of[answer]]
 
         def given() -> GivenAnswers | None:
             if not self.respondents or (self.respondent < 0).any():

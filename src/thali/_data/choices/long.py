@@ -34,6 +34,7 @@ class RawOccasions:
     name: Callable[[int], str]  # of an occasion, for errors
     people: "pd.DataFrame | None" = None  # a row a respondent
     worst: np.ndarray | None = None  # (rows,) bool: what was worst, where that was asked, too
+    has_ties: bool = False  # whether several may be chosen together
 
 
 def long_occasions(

@@ -80,7 +80,16 @@ def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None)
         known = None if data.people is None else data.people.iloc[people]
     worst = None if data.worst is None else data.worst[kept]
     found = of_choices(data, who, data.choice[kept], worst, times=data.times[kept])
-    return found._made_of(data.labels, names, *(getattr(found, name) for name in data._FIELDS[2:-1]), known)
+    arrays = (getattr(found, name) for name in data._FIELDS[2:-2])
+    return found._made_of(data.labels, names, *arrays, known, found.n_tied)
+
+
+def places_of_rows(data: "Choices") -> tuple[np.ndarray, np.ndarray]:
+    """For each row all members of its set: the row, and the place in `members`."""
+    which = data.set_of[data.choice]
+    size = data.sizes[which]
+    row = np.repeat(np.arange(which.size), size)
+    return row, np.arange(row.size) - np.repeat(np.cumsum(size) - size, size) + data.start[which][row]
 
 
 def of_choices(
@@ -89,11 +98,17 @@ def of_choices(
     """The same options and respondents with these choices, of places of `members`, and the sets that they are from."""
     sets, which = np.unique(data.set_of[choice], return_inverse=True)
     start = np.concatenate([[0], np.cumsum(data.sizes[sets])])
-    members = np.concatenate([data.members[data.start[v] : data.start[v + 1]] for v in sets])
+    members = data.members[np.isin(data.set_of, sets)]
     shift = start[which] - data.start[sets][which]
     shifted = None if worst is None else worst + shift
     rows = who, choice + shift, times, shifted
-    return data._made_of(data.labels, data.respondents, start, members, *rows, data.people)
+    return data._made_of(data.labels, data.respondents, start, members, *rows, data.people, data.n_tied[sets])
+
+
+def without_tied_sets(data: "Choices") -> "Choices":
+    """Return the choices of single options."""
+    kept = data.n_tied[data.set_of[data.choice]] == 1
+    return of_choices(data, data.respondent[kept], data.choice[kept], times=data.times[kept])
 
 
 def rows_of_members(data: "Choices") -> ReportRows:
@@ -145,7 +160,8 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     if len({part.worst is None for part in parts}) > 1:
         raise DataError("Some groups have best-worst choices and others single choices; fit them separately.")
     who = _all_who(parts)
-    return data._made_of(labels, who.names, *_put_together(parts, labels, who.number), who.people)
+    *arrays, n_tied = _put_together(parts, labels, who.number)
+    return data._made_of(labels, who.names, *arrays, who.people, n_tied)
 
 
 def _all_who(parts: "Sequence[Choices]") -> Who:
@@ -198,16 +214,13 @@ def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: np.n
     place_of = {label: place for place, label in enumerate(labels)}
     occasion, alternative, marked, times, number = [], [], [], [], 0
     for part in parts:
-        place = np.array([place_of[label] for label in part.labels])
-        first, size = part.start[part.set_of[part.choice]], part.sizes[part.set_of[part.choice]]
-        offset = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-        rows = np.repeat(first, size) + offset  # of every choice all members of its set
-        chosen = [part.choice, *([] if part.worst is None else [part.worst])]
-        occasion.append(number + np.repeat(np.arange(len(size)), size))
-        alternative.append(place[part.members[rows]])
-        marked.append([rows == np.repeat(each, size) for each in chosen])
+        option = np.array([place_of[label] for label in part.labels])
+        row, place = places_of_rows(part)
+        occasion.append(number + row)
+        alternative.append(option[part.members[place]])
+        marked.append([part.are_chosen(row, place)] + ([] if part.worst is None else [place == part.worst[row]]))
         times.append(part.times)
-        number += len(size)
+        number += len(part.times)
     occasion, alternative = np.concatenate(occasion), np.concatenate(alternative)
     order = np.lexsort((alternative, occasion))
     joined = [np.concatenate(each)[order] for each in zip(*marked, strict=True)]

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, shorten
+from thali._labels import as_label, checked_labels, plural, short_number, shorten
 from thali.errors import Argument, DataError
 
 from ..checks import checked_numbers
@@ -29,8 +30,10 @@ def _nameless(count: int) -> tuple[str, ...]:
 # Which columns of a table hold rankings: a column a rank, a column an option, or a row for each option of a ranking ---
 
 
-RANKS, OPTIONS, LONG = "ranks", "options", "long"
-SHAPES = (RANKS, OPTIONS, LONG)
+RANKS, OPTIONS, LONG, TEXT = "ranks", "options", "long", "text"
+SHAPES = (RANKS, OPTIONS, LONG, TEXT)
+BEFORE, TIED = ">", " = "  # between options of a ranking as text; between those that tie, there and in columns of ranks
+_RANKING = re.compile(r"[^<>=]*[^<>=\s-]\s*(?:[>=][^<>=]*[^<>=\s-]\s*)+")
 _GROUP = TASK.but(vague=f"{TASK.vague} race event ranker list vote voteid ballot ballotid rankingid")
 _STEMS = {*RANK.sure, "choice", "pref", "preference", "top", "wahl", "choix", "favourite", "favorite"}
 _ORDINALS = tuple(
@@ -51,7 +54,8 @@ _MAX_COLUMNS = 60  # columns among which those that hold ranks are looked for
 class RankingColumns(NamedTuple):
     """The columns of rankings."""
 
-    shape: str  # RANKS: a column a rank, which holds an option; OPTIONS: a column an option; LONG: a row an option
+    shape: str  # RANKS: a column a rank, which holds an option; OPTIONS: a column an option; LONG: a row an option;
+    # TEXT: a column of rankings as "a > b = c"
     columns: tuple[str, ...]  # of ranks or options; of a long table those of the option and of the rank
     respondent: str | None
     group: str | None  # which ranking a row of a long table belongs to
@@ -87,7 +91,25 @@ def ranking_columns(
         return RankingColumns(RANKS, tuple(columns), respondent, None, count)
     if columns := _of_options(frame, rest, with_empty=unranked == WORSE):
         return RankingColumns(OPTIONS, tuple(columns), respondent, None, count)
+    texts = [name for name in rest if _holds_texts(frame[name])]
+    if len(texts) == 1:
+        return RankingColumns(TEXT, (texts[0],), respondent, None, count)
     return None
+
+
+def _holds_texts(column: "pd.Series") -> bool:
+    """Whether all cells are rankings such as "a > b = c"."""
+    import pandas as pd
+
+    if pd.api.types.is_numeric_dtype(column.dtype):
+        return False
+    texts = [text for text in map(as_label, column.unique()) if text]
+    return bool(texts) and all(BEFORE in text and _RANKING.fullmatch(text) for text in texts)
+
+
+def _groups_of_text(text: str) -> list[list[str]]:
+    """The options of a ranking such as "a > b = c", the best first, and those that tie together."""
+    return [[label.strip() for label in group.split(TIED.strip())] for group in text.split(BEFORE)]
 
 
 def the_ranking_columns(
@@ -105,8 +127,8 @@ def the_ranking_columns(
     if found is None or layout not in (None, found.shape):
         raise DataError(
             f"The columns {shorten([str(name) for name in frame.columns], 12)} contain no rankings: expected one"
-            " column per rank (rank1, rank2 or 1st, 2nd), one column of ranks per option, or an option and its rank"
-            " per row. Name the columns of the last layout with ",
+            " column per rank (rank1, rank2 or 1st, 2nd), one column of ranks per option, a column of texts such as"
+            " 'a > b = c', or an option and its rank per row. Name the columns of the last layout with ",
             Argument("option"),
             " and ",
             Argument("rank"),
@@ -149,17 +171,26 @@ def _of_options(frame: "pd.DataFrame", names: list[str], with_empty: bool) -> li
     for width in range(len(names), 2, -1):
         for start in range(len(names) - width + 1):
             part = ranks[:, start : start + width]
-            if part.max() <= width and part.min() >= 0 and is_ranking(part).mean() > 0.5:
+            if part.max() > width or part.min() < 0:
+                continue
+            if is_ranking(part).mean() > 0.5 or is_ranking(part, True).all():
                 return names[start : start + width]
     return []
 
 
-def is_ranking(ranks: np.ndarray) -> np.ndarray:
-    """Whether each row holds the ranks 1, 2, ..., m of some options and 0 for the others, with m at least 2."""
+def is_ranking(ranks: np.ndarray, has_ties: bool = False) -> np.ndarray:
+    """Whether each row holds the ranks 1, 2, ..., m of some options and 0 for the others, with m at least 2.
+
+    With ties the ranks are 1, 2, 2, 4, and not all the same.
+    """
     ordered = np.sort(ranks, axis=1)
     ranked = (ranks > 0).sum(axis=1)
     expected = np.arange(1, ranks.shape[1] + 1) - (ranks.shape[1] - ranked)[:, None]
-    return (np.where(expected > 0, expected, 0) == ordered).all(axis=1) & (ranked > 1)
+    fits = np.where(expected > 0, expected, 0) == ordered
+    if has_ties:
+        fits[:, 1:] |= (expected[:, 1:] > 1) & (ordered[:, 1:] == ordered[:, :-1])
+        ranked = ranked * (ordered[:, -1] > 1)
+    return fits.all(axis=1) & (ranked > 1)
 
 
 def shown(columns: RankingColumns) -> str:
@@ -167,6 +198,8 @@ def shown(columns: RankingColumns) -> str:
     first, last = columns.columns[0], columns.columns[-1]
     if columns.shape == LONG:
         return f"one option of a ranking per row, option in {first!r}, rank in {last!r}"
+    if columns.shape == TEXT:
+        return f"one ranking per row, as text in {first!r}"
     what = "one column per rank" if columns.shape == RANKS else "one column of ranks per option"
     return f"one ranking per row, {what} ({first!r} to {last!r})"
 
@@ -185,6 +218,7 @@ class Ranked(NamedTuple):
 
     labels: tuple[str, ...]
     orders: list[np.ndarray]  # of each ranking the options that it names, the best first
+    ranks: list[np.ndarray]  # their ranks, ascending; those of equal rank tie
     name: Any  # of a ranking, by its number, for errors
     count: np.ndarray  # type: ignore[override]
     respondents: tuple[str, ...]
@@ -194,49 +228,57 @@ class Ranked(NamedTuple):
 
 def rankings_of_list(rankings: Iterable[Any], labels: Any) -> Ranked:
     """Rankings as sequences of labels, the best first."""
-    orders = [_sequence(k, ranking) for k, ranking in enumerate(rankings)]
-    if not orders:
+    groups = [_sequence(k, ranking) for k, ranking in enumerate(rankings)]
+    if not groups:
         raise DataError("The list is empty; give at least one ranking.")
-    names = (
-        checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(t for o in orders for t in o)))
-    )
-    number = np.arange(len(orders))
+    number = np.arange(len(groups))
     people = _nameless(len(number))
-    return Ranked(names, _numbered(orders, names, _by_number), _by_number, np.ones(len(orders)), people, number)
+    return Ranked(*_numbered(groups, labels, _by_number), _by_number, np.ones(len(groups)), people, number)
 
 
 def _by_number(number: int) -> str:
     return f"ranking {number + 1}"
 
 
-def _sequence(number: int, ranking: Any) -> list[str]:
+def _sequence(number: int, ranking: Any) -> list[list[str]]:
+    """Return the options of a ranking, the best first, and those that tie together."""
+    if isinstance(ranking, str) and _RANKING.fullmatch(ranking):
+        return _groups_of_text(ranking)
     if isinstance(ranking, str) or not isinstance(ranking, Sequence | np.ndarray):
-        raise DataError(f"Each ranking must be a list of options, best first; number {number + 1} is {ranking!r}.")
-    return [as_label(value) for value in ranking]
+        raise DataError(
+            f"Each ranking must be a list of options, best first, or a text such as 'a > b = c'; number {number + 1}"
+            f" is {ranking!r}."
+        )
+    return [list(map(as_label, each if isinstance(each, list | tuple | set) else [each])) for each in ranking]
 
 
-def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool) -> Ranked:
-    """Rankings from the columns of a table."""
+def rankings_of_frame(
+    frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool, unranked: str
+) -> Ranked:
+    """Rankings from the columns of a table; one of count 0 names options that no ranking may name."""
     if columns.shape == LONG:
         return _long(frame, columns, labels, weights)
 
     def name(number: int) -> str:
         return f"row {frame.index[number]}"
 
+    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    if unranked == ABSENT:
+        frame, count = frame.loc[count > 0], count[count > 0]
     if columns.shape == RANKS:
         texts = ranked_labels(frame, columns.columns)
         rows = [_upto_gap(row, cells, columns.columns, name) for row, cells in enumerate(zip(*texts, strict=True))]
-        names = (
-            checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(t for r in rows for t in r)))
-        )
-        orders = _numbered(rows, names, name)
+        names, orders, levels = _numbered([[cell.split(TIED) for cell in row] for row in rows], labels, name)
+    elif columns.shape == TEXT:
+        (texts,) = ranked_labels(frame, columns.columns)
+        names, orders, levels = _numbered([_groups_of_text(text) if text else [] for text in texts], labels, name)
     else:
         names = tuple(map(as_label, columns.columns))
         cells = _ranks(frame, columns.columns)
         _refuse_zeros((cells == 0).sum(axis=1))
         every = np.arange(len(names))
-        orders = [_by_ranks(row, ranks, every, names, name) for row, ranks in enumerate(cells)]
-    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+        ordered = [_by_ranks(row, ranks, every, names, name) for row, ranks in enumerate(cells)]
+        orders, levels = [order for order, _ in ordered], [level for _, level in ordered]
     respondent, people = np.full(len(frame), -1), ()
     table = None
     if columns.respondent is not None:
@@ -246,7 +288,7 @@ def rankings_of_frame(frame: "pd.DataFrame", columns: RankingColumns, labels: An
     if people:
         further = [each for each in frame.columns if each not in columns.used]
         table = people_table(frame.loc[:, further], respondent, people)
-    return Ranked(names, orders, name, count, people, respondent, table)
+    return Ranked(names, orders, levels, name, count, people, respondent, table)
 
 
 def _upto_gap(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: Any) -> list[str]:
@@ -281,22 +323,20 @@ def _refuse_zeros(zeros: np.ndarray) -> None:
         )
 
 
-def _by_ranks(number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[str, ...], name: Any) -> np.ndarray:
-    """The options in the order of their ranks, those without one left out."""
+def _by_ranks(
+    number: int, ranks: np.ndarray, options: np.ndarray, names: tuple[str, ...], name: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """The options in the order of their ranks, those without one left out, and these ranks."""
     ranked = np.flatnonzero(np.nan_to_num(ranks) != 0)
-    if (wrong := ranked[(ranks[ranked] < 0) | (ranks[ranked] != np.floor(ranks[ranked]))]).size:
+    values, times = np.unique(ranks[ranked], return_counts=True)
+    alone = values[times == 1]  # those that tie may have the mean of their ranks
+    if (wrong := ranked[(ranks[ranked] < 0) | np.isin(ranks[ranked], alone[alone != np.floor(alone)])]).size:
         raise DataError(
             f"{names[options[wrong[0]]]!r} has rank {ranks[wrong[0]]:g} in {name(number)}; ranks must be integers"
             " starting at 1 for the best."
         )
     order = ranked[np.argsort(ranks[ranked], kind="stable")]
-    if (same := np.flatnonzero(np.diff(ranks[order]) == 0)).size:
-        both = [names[options[order[k]]] for k in (same[0], same[0] + 1)]
-        raise DataError(
-            f"{both[0]!r} and {both[1]!r} both have rank {ranks[order[same[0]]]:g} in {name(number)}; rankings with"
-            " ties are not supported, so break the tie or remove the row."
-        )
-    return options[order]
+    return options[order], ranks[order]
 
 
 def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: bool) -> Ranked:
@@ -326,7 +366,8 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
         raise DataError(f"{option!r} is listed twice in {name(int(number))}, again in row {frame.index[row]}{several}.")
     _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
-    orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
+    ordered = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
+    orders, levels = [order for order, _ in ordered], [level for _, level in ordered]
     respondent, people, about = np.full(len(keys), -1), (), None
     if columns.respondent is not None:
         everybody, people = coded(frame, columns.respondent)
@@ -334,11 +375,17 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
         further = [each for each in frame.columns if each not in columns.used]
         about = people_table(frame.loc[:, further], everybody, people, columns.respondent)
     count = count_occasions(frame, columns.count, weights, which, name)[first]
-    return Ranked(names, orders, name, count, people, respondent, about)
+    return Ranked(names, orders, levels, name, count, people, respondent, about)
 
 
-def _numbered(orders: list[list[str]], names: tuple[str, ...], name: Any) -> list[np.ndarray]:
-    """The labels of rankings as positions in `names`."""
+def _numbered(
+    rankings: list[list[list[str]]], labels: Any, name: Any
+) -> tuple[tuple[str, ...], list[np.ndarray], list[np.ndarray]]:
+    """All labels, and the positions among them of the options of rankings, with their ranks."""
+    orders = [[label for group in groups for label in group] for groups in rankings]
+    ranks = [np.repeat(np.arange(len(groups)), [len(group) for group in groups]) for groups in rankings]
+    named = list(dict.fromkeys(label for order in orders for label in order))
+    names = in_order(named) if labels is None else checked_labels(labels)
     place = {label: k for k, label in enumerate(names)}
     found = []
     for number, order in enumerate(orders):
@@ -348,7 +395,14 @@ def _numbered(orders: list[list[str]], names: tuple[str, ...], name: Any) -> lis
             if label in order[:k]:
                 raise DataError(f"{label!r} occurs twice in {name(number)}; rank each option once.")
         found.append(np.array([place[label] for label in order], np.int64))
-    return found
+    return names, found, ranks
+
+
+def says_nothing(found: Ranked, number: int, unranked: str) -> bool:
+    """Return whether no option of a ranking comes before another."""
+    ranks = found.ranks[number]
+    below = unranked == WORSE and len(ranks) < len(found.labels)
+    return not len(ranks) or (ranks[0] == ranks[-1] and not below)
 
 
 def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
@@ -359,17 +413,19 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
     number = 0
     for k, order in enumerate(found.orders):
         rest = np.setdiff1d(every, order) if unranked == WORSE else every[:0]
-        for stage in range(len(order)):
-            offered = np.concatenate([order[stage:], rest])
-            if len(offered) < 2 or not found.count[k]:
+        groups = np.flatnonzero(np.diff(found.ranks[k], prepend=-1.0, append=np.inf))
+        for first, end in pairwise(groups.tolist()):  # those of equal rank
+            offered = np.concatenate([order[first:], rest])
+            if len(offered) == end - first or not found.count[k]:
                 break
             alternatives.append(offered)
-            chosen.append(np.arange(len(offered)) == 0)
+            chosen.append(np.arange(len(offered)) < end - first)
             occasions.append(np.full(len(offered), number))
             rankings.append(np.full(len(offered), k))
             number += 1
     if not number:
-        raise DataError(f"None of {plural(len(found.orders), 'ranking')} contains two options; rank at least two.")
+        rankings = plural(len(found.orders), "ranking")
+        raise DataError(f"No option comes before another in {rankings}; rank at least two.")
     ranking = np.concatenate(rankings)
     return RawOccasions(
         found.labels,
@@ -382,6 +438,7 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
         found.count[ranking],
         lambda _: "a ranking",
         found.people,
+        has_ties=True,
     )
 
 
@@ -408,4 +465,6 @@ def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     if partial := sum(len(order) < len(found.labels) for order in found.orders):
         meaning = "were offered and rank below all others" if unranked == WORSE else "were not offered"
         how += f"; {plural(partial, 'incomplete ranking')}, whose missing options {meaning}"
+    if tied := found.count[[len(np.unique(ranks)) < len(ranks) for ranks in found.ranks]].sum():
+        how += f"; {plural(short_number(tied), 'ranking')} with ties"
     return how

@@ -20,6 +20,7 @@ from .rankings import (
     occasions_of_rankings,
     rankings_of_frame,
     rankings_of_list,
+    says_nothing,
     the_ranking_columns,
     words_of,
 )
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from .choices import Choices
 
-Arrays = tuple[Any, ...]  # start, members, respondent, choice, times, worst
+Arrays = tuple[Any, ...]  # start, members, respondent, choice, times, worst, n_tied
 
 
 def from_frame(cls: "type[Choices]", frame: "pd.DataFrame", *columns: str | None, **more: Any) -> "Choices":
@@ -171,9 +172,8 @@ def of_rankings(
         occasions = occasions_of_rankings(rankings_of_list(rankings, labels), unranked)
         return cls._made_of(*fields_of_occasions(occasions)), ""
     columns = the_ranking_columns(rankings, layout, given, unranked)
-    found = rankings_of_frame(rankings, columns, labels, weights)
-    least = 1 if unranked == WORSE else 2
-    note_omission(sum(len(order) < least for order in found.orders), what="ranking")
+    found = rankings_of_frame(rankings, columns, labels, weights, unranked)
+    note_omission(sum(says_nothing(found, k, unranked) for k in range(len(found.orders))), what="ranking")
     data = cls._made_of(*fields_of_occasions(occasions_of_rankings(found, unranked)))
     return data, words_of(found, columns, unranked)
 
@@ -238,7 +238,8 @@ def fields_of_occasions(rows: RawOccasions) -> tuple[Any, ...]:
     """The fields of the choices in the rows of occasions, which are counted; a DataError for fewer than two options."""
     if len(rows.labels) < 2:
         raise DataError(f"A choice requires at least two options; got {shorten(rows.labels) or 'none'}.")
-    fields = rows.labels, rows.respondents, *aggregated(rows), rows.people
+    *arrays, n_tied = aggregated(rows)
+    fields = rows.labels, rows.respondents, *arrays, rows.people, n_tied
     warn_of(alike_labels(rows.labels), totals_for_options(rows.labels))
     return fields
 
@@ -262,7 +263,7 @@ def aggregated(rows: RawOccasions) -> Arrays:
         )
     number = int(occasion[-1]) + 1
     wins = np.bincount(occasion[chosen], minlength=number)
-    if (wrong := wins != 1).any():
+    if (wrong := (wins != 1) & (not rows.has_ties)).any():
         k = int(wrong.argmax())
         what = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
         raise DataError(f"{what} chosen in {rows.name(k)}, but exactly one must be; correct or remove the choice.")
@@ -288,16 +289,22 @@ def counted_answers(occasion: Any, alternative: Any, marked: list[Any], responde
     All of a size at a time, so that an occasion is a row of an array; `marked`: the best, and the worst.
     """
     kept = counts[occasion] > 0
+    tied = np.bincount(occasion, marked[0], counts.size).astype(np.int64)
+    if (tied > 1).any():  # those that tie come first
+        first = marked[0] & (tied[occasion] > 1)
+        order = np.lexsort((alternative, ~first, occasion))
+        kept = order[kept[order]]
     occasion, alternative, marked = occasion[kept], alternative[kept], [each[kept] for each in marked]
     size = np.bincount(occasion, minlength=counts.size)
-    sizes, members, rows = [], [], []
+    sizes, n_tied, members, rows = [], [], [], []
     places = 0
-    for m in np.unique(size[size > 0]).tolist():
-        of_size = size[occasion] == m
+    for together, m in np.unique(np.stack([tied, size])[:, size > 0], axis=1).T.tolist():  # those with ties last
+        of_size = (size == m)[occasion] & (tied == together)[occasion]
         sets, which = np.unique(alternative[of_size].reshape(-1, m), axis=0, return_inverse=True)
         first = places + m * which.ravel()
         rows.append((occasion[of_size][::m], *(first + each[of_size].reshape(-1, m).argmax(1) for each in marked)))
         sizes += [m] * len(sets)
+        n_tied += [together] * len(sets)
         members.append(sets.ravel())
         places += sets.size
     who, *answers = (np.concatenate(parts) for parts in zip(*rows, strict=True))
@@ -310,4 +317,5 @@ def counted_answers(occasion: Any, alternative: Any, marked: list[Any], responde
     worst = None
     if len(answers) > 1:
         keys, worst = keys // places, keys % places
-    return start, np.concatenate(members).astype(np.int64), keys // places - 1, keys % places, times, worst
+    choice = keys // places - 1, keys % places, times, worst
+    return start, np.concatenate(members).astype(np.int64), *choice, np.array(n_tied, np.int64)
