@@ -62,6 +62,8 @@ def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[
     """Return a question for each set, and the probabilities of its answers by each judge."""
     from thali._worths.answers import set_probabilities
 
+    if data.n_ties:
+        raise DataError("The check does not support ties in rankings.")
     asked = data.questions()
     if not density.n_judges:
         return asked, [AlikeRespondents(set_probabilities(density, data, points), lambda some: asked.times[some, None])]
