@@ -116,10 +116,3 @@ def test_what_is_predicted_of_sets(judges):
         each = [softmax(d * logs[members], axis=0)[members.index(int(row.alternative))].mean() for d in sharpness]
         assert row.n == times.sum()
         assert row.predicted == pytest.approx(times @ (0.98 * np.array(each) + 0.02 / 3) / times.sum(), abs=0.01)
-
-
-def test_rankings_with_ties_have_no_check():
-    data = th.Choices.from_rankings(["a>b=c>d", "b>a>c=d", "a=b>c>d"] * 4)
-    board = th.leaderboard(data, **QUIET)
-    said(th.findings(board)["check"].sentence, "ties")
-    assert board.reliability().loc["r_squared", "reliability"] > 0.5
