@@ -53,7 +53,7 @@ def test_half_ties_have_no_check():
     board = th.leaderboard(data, ties="half", **QUIET)
     found = th.findings(board)["check"]
     assert found.table is None and found.brief is None
-    said(found.sentence, "integer")
+    said(found.sentence, "weight 3.5")
 
 
 def checked(data, **asked):

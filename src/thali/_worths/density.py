@@ -186,9 +186,8 @@ class Density:
 
     def some(self, which: Any) -> "Density":
         """Return the density of some rows."""
-        rows = self.rows
-        arrays = (each[which] for each in rows[:8])
-        return self.with_rows(ComparisonRows(*arrays, rows.lapse, rows.has_ties))
+        places = ComparisonRows._fields[:8]
+        return self.with_rows(self.rows._replace(**{name: getattr(self.rows, name)[which] for name in places}))
 
     def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Density":
         """Return the density of other counts."""
