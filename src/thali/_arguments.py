@@ -33,7 +33,7 @@ def several_whole(name: str, value: Any, least: int) -> tuple[int, ...]:
     several = not isinstance(value, str) and isinstance(value, Iterable)
     numbers = tuple(whole(name, number, least) for number in (value if several else (value,)))
     if not numbers:
-        raise ArgumentError(Argument(name), f" must be one or more integers >= {least}; got no number.")
+        raise ArgumentError(Argument(name), f" must be one or more integers >= {least}; got none.")
     return tuple(sorted(set(numbers)))
 
 

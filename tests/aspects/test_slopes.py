@@ -268,7 +268,7 @@ def test_groups_keep_what_is_known_of_people():
 
 def test_the_finding_says_what_is_sure():
     found = with_draws(draws=40, lean=4.0)[0].findings()["respondent_effects"]
-    said(found.sentence, "wine", "m relative to f", "(sex)")
+    said(found.sentence, "wine", "m relative to f", "in 'sex'")
     assert found.table.index.names == ["column", "item"]
     plain = with_draws()[0]
     change_drawn(plain.posterior_, lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"))

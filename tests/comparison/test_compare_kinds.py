@@ -74,7 +74,7 @@ def test_scores_of_rows_are_those_of_scikit_learn_on_the_same_split(rows, folds)
         assert table.loc[name, "log_loss_se"] == pytest.approx(each.std(ddof=1) / np.sqrt(60), rel=1e-9)
         assert table.attrs["rows"][name].sort_index().to_numpy() == pytest.approx(each, rel=1e-9)
     best = table.loc[["PL", "logistic"], "log_loss"].idxmin()
-    assert table.attrs["best"] == best and f"{best} predicts held-out rows best" in " ".join(sentences(table))
+    assert table.attrs["best"] == best and f"{best!r} predicts held-out rows best" in " ".join(sentences(table))
     assert (table["rows"] == 60).all()
 
 

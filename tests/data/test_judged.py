@@ -113,7 +113,7 @@ def test_what_differs_within_a_person_describes_people_no_longer(kind):
     )
     assert old.with_more(same).people.to_dict() == {"age": {"Ann": 30, "Bo": 40, "Cy": 50}}
     for new, value in ((later, "31"), (empty, "empty")):
-        with warned(DataWarning, "'age' of 'Ann'", "is 30 in some", f"{value} in others", "('age')"):
+        with warned(DataWarning, "'age' of respondent 'Ann'", "is 30 in some", f"{value} in others", "('age')"):
             together = old.with_more(new)
         assert together.people is None and together.respondents == ("Ann", "Bo", "Cy")
 

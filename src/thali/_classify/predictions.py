@@ -8,7 +8,7 @@ import numpy as np
 from thali._arguments import whole
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
-from thali._labels import positions
+from thali._labels import positions, shorten
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
@@ -55,8 +55,10 @@ def _codes_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     known = positions(classes.tolist())
     codes = np.array([known.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
-        named = ", ".join(map(repr, list(known)[:10]))
-        raise DataError(f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to {named}.")
+        named = shorten(list(known), 10)
+        raise DataError(
+            f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to the classes {named}."
+        )
     return codes
 
 

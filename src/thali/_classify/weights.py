@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import plural, positions
+from thali._labels import plural, positions, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
 
 from .input import shown
@@ -90,8 +90,8 @@ def _given(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
     factors = np.ones(len(classes))
     for label, value in class_weight.items():
         if label not in known:
-            named = ", ".join(map(repr, list(known)[:10]))
-            raise ArgumentError(Argument("class_weight"), f" has a weight for {label!r}, but y has only {named}.")
+            named = shorten(list(known), 10)
+            raise ArgumentError(Argument("class_weight"), f" has a weight for {label!r}, but y contains only {named}.")
         if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0.0 <= value < np.inf:
             raise ArgumentError(Argument("class_weight"), f" of {label!r} must be a finite number >= 0; got {value!r}.")
         factors[known[label]] = value

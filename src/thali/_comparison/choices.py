@@ -114,7 +114,8 @@ class Choosers(ChoicesOutOfSets):
         super().__init__(data)
         if not self.knows_people:
             raise DataError(
-                "The choices do not identify respondents; hold out choices instead, or name the column of respondents."
+                "The choices do not identify respondents; hold out choices instead, or read them again and name the"
+                " column of respondents."
             )
 
     @property
@@ -317,8 +318,8 @@ class HitScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, guessing = table.loc[best], table.loc[BASE, "log_score"]
         return (
-            f"{best} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit}"
-            f" (guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} hits."
+            f"{best!r} predicts the {self.left_out(table)} best: log score {row['log_score']:.3f} {self.a_unit}"
+            f" (guessing: {guessing:.3f}), {percent(row['hit_rate'], 1)} correct."
         )
 
 

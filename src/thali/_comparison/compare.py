@@ -5,15 +5,15 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thali._arguments import one_of, whole
-from thali._aspects.models.base import LatentFeatures
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.open import LatentFeatureModel
 from thali._data.kinds import OWN, PAIRS, DataForm, spec_of_kind
-from thali._labels import shorten
+from thali._labels import listed, shorten
 from thali._model.counted_ties import CONVERSIONS, has_ties
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._model.registry import spec_of
 from thali._people.populations import Individuals, LatentClasses
+from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 
 from .by_evidence import EVIDENCE, compare_by_evidence
@@ -48,7 +48,7 @@ def models_of_own_data(models: Any) -> dict[str, Any]:
     named = _by_name(models, example, ())
     for name, model in named.items():
         if not isinstance(model, LatentFeatureModel):
-            raise ArgumentError(f"{name!r} must be a model for {OWN}, such as {example}; got {model!r}.")
+            raise ArgumentError(f"Your own data require a model such as {example}; {name!r} is {model!r}.")
     return named
 
 
@@ -84,7 +84,7 @@ def _refuse_others(name: str, model: Any, form: DataForm, example: str, scorer: 
             " model."
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
-        alternative = f", or have {' and '.join(scorer.own_models)}" if scorer.own_models else ""
+        alternative = f", or have {listed(scorer.own_models)}" if scorer.own_models else ""
         raise ArgumentError(
             f"{name!r} must be a thali model for {form}, such as {example}{alternative}; got {model!r}."
         )
@@ -98,7 +98,7 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
         return named
     found = {}
     for name, model in named.items():
-        if isinstance(model, EliminationByAspects):
+        if isinstance(model, EliminationByAspects | BradleyTerryLuce):
             if model.ties in CONVERSIONS:
                 raise ArgumentError(
                     f"Model {name!r} has ",
@@ -131,7 +131,8 @@ def refuse_people(named: dict[str, Any], form: DataForm) -> None:
         tells = _TELLS.get(type(model.people), "")
         if tells:
             raise ArgumentError(
-                f"Model {name!r} distinguishes {tells}, so it must be compared by predictions for respondents; set ",
+                f"Model {name!r} distinguishes {tells}, so the models must be compared by predictions for left-out"
+                " respondents; set ",
                 Setting("leave_out", "respondent"),
                 ".",
             )
@@ -153,7 +154,7 @@ def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) 
 
 def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     """Refuse a model that was fitted to other options."""
-    options = model._options_of_fit() if isinstance(model, LatentFeatures) and model._is_fitted() else []
+    options = model._options_of_fit() if model._is_fitted() else []
     if options and options != list(data.labels):
         raise ArgumentError(
             f"Model {name!r} was fitted to the options {shorten(options)}, but the data have {shorten(data.labels)};"
@@ -364,7 +365,9 @@ def compare(
             ("folds", folds),
         ):
             if value is not None:
-                raise ArgumentError(Argument(name), " applies to comparisons by prediction only; remove this argument.")
+                raise ArgumentError(
+                    Argument(name), " applies to comparisons by prediction only; remove ", Argument(name), "."
+                )
         if is_own(data):
             named = models_of_own_data(models)
         else:
@@ -380,7 +383,12 @@ def compare(
     for name, is_given in (("prior_odds", prior_odds is not None), ("sensitivity", sensitivity)):
         if is_given:
             raise ArgumentError(
-                Argument(name), " requires a comparison with ", Setting("by", EVIDENCE), "; remove this argument."
+                Argument(name),
+                " requires a comparison with ",
+                Setting("by", EVIDENCE),
+                "; remove ",
+                Argument(name),
+                ".",
             )
     data, leave_out = as_left_out(data, leave_out)
     form = compared_form(data)

@@ -13,7 +13,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.rows import Observations
 from thali._data.spec import DataSpec
 from thali._inference.warn import warn
-from thali._labels import shorten
+from thali._labels import plural, shorten
 from thali._late import load
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
 
@@ -69,23 +69,24 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     """
     if data.answers is None:
         raise DataError(
-            "The comparisons do not identify respondents; hold out pairs instead, or read the table with its"
+            "The comparisons do not identify respondents; hold out pairs instead, or read them again and name the"
             " column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )
     if data.n_ties:
         raise DataError(
-            f"Leaving out respondents requires choices without ties, but {data.n_ties:,} of these are ties. ",
+            "Leaving out respondents requires choices without ties, but the data contain"
+            f" {plural(data.n_ties, 'tie')}. ",
             InPython(
-                'Give data.without_ties("half") or data.without_ties("drop")',
+                'Pass data.without_ties("half") or data.without_ties("drop")',
                 Message("Set ", Setting("ties", "half"), " or ", Setting("ties", "drop")),
             ),
             ", or hold out pairs instead.",
         )
     if data.covariate_names:
         named = shorten(data.covariate_names)
-        warn(DataWarning(f"Leaving out respondents does not support covariates, so the models ignore {named}."))
+        warn(DataWarning(f"Predictions for left-out respondents do not use covariates, so the models ignore {named}."))
     return Choices.from_comparisons(data)
 
 

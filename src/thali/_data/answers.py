@@ -56,8 +56,8 @@ def _changed(every: "pd.DataFrame", columns: list[str]) -> DataWarning:
     person = values.nunique(dropna=False).idxmax()
     one, other = (as_label(value) or "empty" for value in values.get_group(person).unique()[:2])
     return DataWarning(
-        f"{columns[0]!r} of {person!r} is {one} in some answers but {other} in others; such columns"
-        f" ({shorten(columns)}) are not used as respondent columns of the combined data."
+        f"Column {columns[0]!r} of respondent {person!r} is {one} in some answers but {other} in others; columns that"
+        f" differ within a respondent ({shorten(columns)}) are dropped from the combined data."
     )
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
 from thali._inference.places import starts
 from thali._inference.seeds import streams
+from thali._labels import shorten
 from thali._posterior.interval import tails_of
 from thali.errors import DataError
 
@@ -77,8 +78,8 @@ def refuse_weights(asked: Questions) -> None:
     place = np.cumsum(asked.rows.is_shown)[row[0]] - 1
     options = (asked.rows.names[column][place] for column in CHECKED[asked.rows.kind].options)
     raise DataError(
-        "The check simulates integer numbers of answers, but an answer about"
-        f" {' and '.join(repr(str(option)) for option in options)} has weight {weight:g}; fit unweighted counts to use"
+        "The check simulates unweighted answers, but an answer about"
+        f" {shorten([*map(str, options)])} has weight {weight:g}; fit unweighted counts to use"
         " the check."
     )
 

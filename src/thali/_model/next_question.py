@@ -181,14 +181,16 @@ def options_among(among: Any, labels: list[str], least: int) -> list[int]:
         found = sorted({place_in(as_label(each), labels, "among") for each in among})
     if len(found) < least:
         raise ArgumentError(
-            f"A question needs at least {least} different options, but only {len(found)} are available; add options."
+            f"A question needs at least {least} different options; available: {len(found)}. Add options."
         )
     return found
 
 
 def place_in(label: str, labels: list[str], where: str) -> int:
     if label not in labels:
-        raise ArgumentError(f"{where} contains {label!r}, which is not an option of the data.{suggest(label, labels)}")
+        raise ArgumentError(
+            f"`{where}` contains {label!r}, which is not an option of the data.{suggest(label, labels)}"
+        )
     return labels.index(label)
 
 

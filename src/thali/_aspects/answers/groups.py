@@ -299,8 +299,8 @@ def group_features_table(
     if similar is not None:
         raise ArgumentError(
             Argument("similar"),
-            " applies to one group of respondents; use the model of one group, of_group(name), or of one latent class,"
-            " of_class(1).",
+            " requires a single group of respondents; use the model of one group with of_group(name), or of one latent"
+            " class with of_class(1).",
         )
     names, one = posterior.groups, posterior.of_group(posterior.groups[0])
     table = features_table(one, min_probability)

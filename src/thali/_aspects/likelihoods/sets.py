@@ -21,8 +21,8 @@ LARGEST = 63  # members of a set: bits of a mask
 MAX_PATTERNS = 4096  # aspects that some members of a set have and others lack, the unique ones included
 MAX_NODES = 1 << 16  # masks that elimination may reach from a larger set
 TOO_MANY = (
-    "Elimination passes through more subsets of the options than can be stored (at most 65,536, with up to 4,096"
-    " aspects); remove options from the largest sets."
+    "Elimination from these sets passes through too many subsets of the options (at most 65,536 can be stored, with up"
+    " to 4,096 aspects); remove options from the largest sets."
 )
 SLOTS = 1 << 17  # of the hash table that finds them
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number

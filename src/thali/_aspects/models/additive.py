@@ -165,7 +165,7 @@ class SimilarityRules:
         lacking = [name for name, part in self.parts.items() if part.sigma is None]
         if model.sigma is not None or not 0 < len(lacking) < len(self.parts):
             return Additive(model.sigma, bool(model.constant))
-        warn(DataWarning(f"sigma is estimated for every group because the data lack sigma for {shorten(lacking)}."))
+        warn(DataWarning(f"`sigma` is estimated for every group, because it was not given for {shorten(lacking)}."))
         return Additive(LEARNED, bool(model.constant))
 
     def weight_prior(self) -> tuple[float, float]:
@@ -346,7 +346,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         if settings.kind != AnswerSettings().kind and not (rules := rules_for(data)).has_estimates:
             raise ArgumentError(
                 Argument("kind"),
-                f" requires {SIMILARITIES}; these data are {rules.in_words}. Remove ",
+                f" requires {SIMILARITIES} of a single group; these data are {rules.in_words}. Remove ",
                 Argument("kind"),
                 ".",
             )
@@ -406,7 +406,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
         if self._chooses_sigma(data):
             sigma = (
                 Argument("sigma"),
-                " was chosen by cross-validation of the same data; set a number, or ",
+                " was chosen by cross-validation of the same data; set a number or ",
             )
             raise ArgumentError(*sigma, Setting("sigma", LEARNED), " before computing the evidence.")
         return self._parts(data)

@@ -121,7 +121,7 @@ def _known(name: str, known: Sequence[str], data: "ChoiceExperiment") -> str:
         raise ArgumentError(
             Argument("attention"), f" contains {name!r}, which is not an attribute.{suggest(name, known)}"
         )
-    why = "a constant, which all respondents attend to" if _is_constant(name, data) else "constant in all products"
+    why = "a constant, to which all respondents attend" if _is_constant(name, data) else "constant in all products"
     raise ArgumentError(Argument("attention"), f" contains {name!r}, which is {why}; remove {name!r}.")
 
 

@@ -200,8 +200,8 @@ def scores_from_logs(logs: np.ndarray, weights: np.ndarray, class_count: np.ndar
     if undefined.any() and not is_quiet():
         warn(
             DataWarning(
-                "Some rows are zero in every column of W that has a weight, so the class frequencies of the training"
-                " data are used for these rows. Choose a larger a to keep all weights."
+                "Some rows are zero in every column of W with a nonzero weight, so the class frequencies of the"
+                " training data are used for these rows. Choose a larger a to keep all weights."
             )
         )
     scores[undefined] = class_count

@@ -40,7 +40,7 @@ def copies_of(data: TrainingData) -> tuple[np.ndarray, np.ndarray]:
     numbers = float(data.counts.sum()) * data.matrix.shape[1]
     if numbers > _MAX_ENTRIES:
         raise DataError(
-            f"Weights sum to {data.counts.sum():g} rows, which would need {8e-9 * numbers:,.0f} GB; rescale the"
+            f"The weights sum to {data.counts.sum():g} rows, which would need {8e-9 * numbers:,.0f} GB; rescale the"
             " weights, or set ",
             Setting("method", "map"),
             ".",

@@ -98,7 +98,7 @@ def wide_occasions(
             "`alternatives` (columns with the options offered) and `available` cannot be combined; remove one."
         )
     if isinstance(alternatives, str):
-        raise DataError(f"`alternatives` must be a list of columns; got one, {alternatives!r}.")
+        raise DataError(f"`alternatives` must be a list of columns; got the string {alternatives!r}.")
     if not isinstance(available, Mapping | None):
         raise DataError(f"`available` must map each alternative to a column, {{label: column}}; got {available!r}.")
     wanted: dict[str, str | None] = {"chosen": chosen, **others}
@@ -198,7 +198,7 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
     for role in ("choice_id", "alternative", "chosen"):
         if role in found and found[role] is None:
             raise DataError(
-                f"No column was recognised as {role}; name it with ",
+                f"No column was recognised as {role!r}; name one with ",
                 Argument(role),
                 f". The columns are {shorten([str(each) for each in frame.columns], 12)}.",
             )

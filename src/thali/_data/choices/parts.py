@@ -160,7 +160,7 @@ def together(data: "Choices", others: "Sequence[Choices]", labels: tuple[str, ..
     """
     parts = [data, *others]
     if len({part.worst is None for part in parts}) > 1:
-        raise DataError("Some groups have best-worst choices and others single choices; fit them separately.")
+        raise DataError("Some groups have best-worst choices and others have single choices; fit them separately.")
     who = _all_who(parts)
     *arrays, n_tied = _put_together(parts, labels, who.number)
     return data._made_of(labels, who.names, *arrays, who.people, n_tied)

@@ -147,8 +147,8 @@ class ExperimentRows(Frozen):
         if found is None:
             raise DataError(
                 f"The columns {shorten([str(name) for name in frame.columns], 12)} do not show which alternative they"
-                " describe, unlike price_1 and price_2 (or car_time and bus_time) with 'choice'; name the alternatives"
-                " with `alternatives`."
+                " describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would; name the alternatives with"
+                " `alternatives`."
             )
         frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
         long, nothing = long_frame(frame, found, none, bought)
@@ -568,7 +568,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         (['1', '1'], ['2', '2'])
         """
         if (tasks is None) == (respondents is None):
-            raise ArgumentError("Give exactly one of tasks= and respondents=.")
+            raise ArgumentError("Give exactly one of `tasks` and `respondents`.")
         if respondents is None:
             held = held_tasks(self, tasks, random_seed)
         else:

@@ -142,8 +142,8 @@ def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[st
         text = texts[codes[row]]
         if not text:
             raise DataError(
-                f"Attribute {name!r} {where(row)} is missing; fill it in",
-                Clause(", or write a word for it and declare that word with ", Argument("missing")),
+                f"Attribute {name!r} {where(row)} is missing; fill in the value",
+                Clause(", or write a word for a missing value and declare this word with ", Argument("missing")),
                 ".",
             )
         raise DataError(
@@ -164,7 +164,7 @@ def numbers_of(
     if np.isnan(values).any():
         row = int(np.isnan(values).argmax())
         text = texts[codes[row]]
-        what = f"is {text!r}, not a finite number" if text else "is missing"
+        what = f"is {text!r}, but must be a finite number" if text else "is missing"
         raise DataError(f"Attribute {name!r} {where(row)} {what}; {reason}.")
     return values
 
@@ -179,7 +179,7 @@ def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
     """
     if is_whole(wanted):
         if wanted < 2:
-            raise ArgumentError(Argument("bins"), f" of {name!r} must be at least 2 bins; got {wanted}.")
+            raise ArgumentError(Argument("bins"), f" of {name!r} must be at least 2; got {wanted}.")
         shares = np.arange(1, wanted) / wanted
         cuts = np.unique(np.quantile(values, shares, method="inverted_cdf"))
         return tuple(float(cut) for cut in cuts if cut < values.max())

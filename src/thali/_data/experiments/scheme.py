@@ -240,7 +240,7 @@ def _levels(attribute: Attribute) -> str:
     levels = attribute.levels
     if attribute.order == MEASURED:
         shown = short_numbers(levels)
-        return f"a number, {shown[0]} to {shown[-1]} ({len(levels):,} different ones)"
+        return f"a number, {shown[0]} to {shown[-1]} ({len(levels):,} different values)"
     shown = list(levels) if len(levels) <= _SHOWN else [*levels[:3], "...", *levels[-2:]]
     text = (", " if attribute.order in (ALPHABET, BINS) else " < ").join(shown)
     count = f" ({len(levels)} levels)" if len(levels) > _SHOWN else ""

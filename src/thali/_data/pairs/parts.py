@@ -366,7 +366,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         nothing = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
         own = PairCovariates._made_of((), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers)
     if twice := [name for name in names if name in own.names]:
-        raise DataError(f"There already is a covariate {twice[0]!r}; rename the column.")
+        raise DataError(f"There is already a covariate {twice[0]!r}; rename the column.")
     of_cells = np.hstack([own.values, np.zeros((len(own.pair), len(names)))])
     arrays = own.pair, of_cells, np.hstack([own.options, values]), own.wins, own.losses, own.tied, own.answers
     return with_known(data, data.forward, data.answers, PairCovariates._made_of((*own.names, *names), *arrays))
@@ -570,8 +570,8 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     if data.covariate_names != more.covariate_names:
         one, other = (shorten(part.covariate_names) or "none" for part in parts)
         raise DataError(
-            f"The comparisons have the covariates {one}, but the new comparisons have {other}; give both the same"
-            " covariates."
+            f"The covariates of the new comparisons ({other}) differ from those of the earlier comparisons ({one});"
+            " give both the same covariates."
         )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
         raise DataError("Comparisons with option covariates cannot be merged; add these covariates afterwards.")
@@ -673,9 +673,9 @@ def ties_unknown(ties: float, comparisons: float) -> DataError:
     """The error where data with ties meet a model or a test of choices alone."""
     are = "is a tie" if ties == 1 else "are ties"
     return DataError(
-        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here; count ties as half"
-        " a choice for each option, ",
-        Message(InPython("data.without_ties('half')", "--ties half"), ", or drop them, "),
+        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here; count every tie as"
+        " half a choice for each option with ",
+        Message(InPython("data.without_ties('half')", "--ties half"), ", or drop all ties with "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )
 

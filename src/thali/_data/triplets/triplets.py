@@ -181,7 +181,9 @@ class Triplets(Judged):
         given |= {"farther": farther, "count": count, "question": question, "respondent": respondent}
         columns = triplet_columns(list(frame.columns), given)
         if columns is None:
-            raise DataError(f"The columns {shorten(list(frame.columns), 12)} are not triplets; expected {EXPECTED}.")
+            raise DataError(
+                f"The columns {shorten(list(frame.columns), 12)} are not recognised as triplets; expected {EXPECTED}."
+            )
         frame = answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = answers_in(frame, columns, labels, weights)
         who = who_answered(frame, columns.who, columns.used)
@@ -519,7 +521,7 @@ class Triplets(Judged):
         Examples
         --------
         >>> Triplets([("tea", "coffee", "brick")]).example()
-        "'tea' and 'coffee' the most similar of 'tea', 'coffee', 'brick'"
+        "'tea' and 'coffee' the most similar of 'tea', 'coffee' and 'brick'"
         """
         place = int(self.counts.argmax())
         number = int(np.searchsorted(self.start, place, side="right")) - 1

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from thali._data.kinds import GROUPS, ONE, DataForm, spec_of_kind
+from thali._model.default_models import WORTHS
 from thali._model.names import aspects_meant, method_meant, plain
 from thali._model.options import ATTENTION
 from thali._model.registry import features_of, spec_named
@@ -167,7 +168,7 @@ def _of_people(item: str, form: DataForm) -> tuple[dict[str, Any], str]:
     if word == "classes" and is_alone and spec_of_kind(form.kind).has_classes:
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
-            raise ArgumentError(f"{item!r} in --models must be classes:N, such as classes:2.")
+            raise ArgumentError(f"{item!r} in --models must have the form classes:N, such as classes:2.")
         return {"people": LatentClasses(int(number))}, rest or "ibp"
     return usual, item
 
@@ -200,6 +201,10 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
     spec = spec_named(item)
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}.")
+    if spec is not None and spec is spec_named(WORTHS):
+        method: Any = method_meant(settings.get("method", spec.methods[0]))
+        own = {"lapse": settings["lapse"]} if "lapse" in settings else {}
+        return spec.load()(method, best_worst=settings.get("best-worst", "ranking"), **own)
     if features_of(kind) == "aspects":
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)

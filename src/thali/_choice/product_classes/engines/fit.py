@@ -217,7 +217,7 @@ def flaw_of(state: ClassState, problem: ClassProblem) -> str:
     if not (
         np.isfinite(state.real).all() and state.real[A] > 0 < state.real[CONCENTRATION] and 0 <= state.real[SIGMA] <= 1
     ):
-        return "a, sigma or alpha is out of range"
+        return "`a`, `sigma` or `alpha` is out of range"
     rows, table = state.features.slots[:top].tolist(), state.classes[:classes]
     used = [f for f, row in enumerate(rows) if row[PERSON] >= 0]
     try:
