@@ -78,7 +78,7 @@ def _from_columns(
     }
 
 
-def _named_rows(path: str, table: "pandas.DataFrame", what: str) -> Iterator[tuple[str, str]]:
+def _named_rows(path: object, table: "pandas.DataFrame", what: str) -> Iterator[tuple[str, str]]:
     """The options of a table and what the second column says of each; a row without either is refused."""
     from thali._labels import as_label
 
