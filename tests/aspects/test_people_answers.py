@@ -380,7 +380,7 @@ def test_a_check_names_the_person_of_what_it_misses():
     assert set(table["group"]) == {"p0", "p1", "p2"}
     said(check_sentence(table), "by each respondent fewer than 2")
     table.attrs["p_value"] = 0.5  # of single answers nothing is said otherwise
-    assert f"{table['group'][0]}: tea over wine (observed 1.00, " in check_sentence(table)
+    assert f"{table['group'][0]}, tea over wine (observed 1.00, " in check_sentence(table)
 
 
 def weighed(draws=5):

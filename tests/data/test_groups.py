@@ -59,7 +59,7 @@ def test_what_is_known_of_people_has_a_row_for_each():
     for people, sentence in (
         (
             known.loc[[3, 2]],
-            "must have a row named after each group; its rows are '3', '2', so there is no row for '1'",
+            "must have a row named after each group; its rows are '3' and '2', so there is no row for '1'",
         ),
         (known.iloc[:0], "it has no rows, so there is no row for '1'"),
         (known.loc[[1, 3, 3]], "must have one row per group; '3' has 2"),

@@ -20,7 +20,6 @@ from thali._data.kinds import (
     CHOICES,
     CLASSES,
     EXPERIMENTS,
-    GROUPED,
     PAIRS,
     SIMILARITIES,
     TRIPLETS,
@@ -36,7 +35,7 @@ NAMES = list(TINY)
 SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.partition(",")[0]}
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
-PAIR_GROUPS, CHOICE_GROUPS, TRIPLET_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[TRIPLETS]
+PAIR_GROUPS, CHOICE_GROUPS, TRIPLET_GROUPS = "pair groups", "choice groups", "triplet groups"
 BEST_WORST_GROUPS = "best-worst groups"
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
@@ -265,7 +264,7 @@ def test_arguments_are_kept_as_scikit_learn_keeps_them(name):
     assert repr(copy) == repr(model) and not hasattr(copy, "posterior_")
     assert copy.set_params(**model.get_params()) is copy
     assert copy.get_params().keys() == model.get_params().keys()
-    with pytest.raises(ArgumentError, match="no parameter 'no_such'"):
+    with pytest.raises(ArgumentError, match="no parameter `no_such`"):
         copy.set_params(no_such=1)
 
 

@@ -13,7 +13,7 @@ from thali.errors import DataError, DataWarning
 
 from .facts import MAX_LISTED, named_facts
 from .judged import Judged
-from .kinds import GROUPED
+from .kinds import GROUPS, spec_of_kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,6 +64,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     _FIELDS = ("names", "data", "people")
 
+    population = GROUPS
     names: tuple[str, ...]
     data: tuple[Any, ...]
 
@@ -76,7 +77,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         if len(set(names)) < len(names) or not all(names):
             raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
         for name, part in zip(names, parts, strict=True):
-            if not isinstance(part, Judged) or part.kind not in GROUPED:
+            if not isinstance(part, Judged) or not spec_of_kind(part.kind).by_group:
                 raise DataError(
                     f"Group {name!r} must be PairedComparisons, Choices, Similarities or Triplets; got"
                     f" {type(part).__name__}. Omit groups without data."
@@ -144,8 +145,8 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """Of the data, of `thali._data.kinds`."""
-        return GROUPED[self.data[0].kind]
+        """Of the data of each group, of `thali._data.kinds`."""
+        return self.data[0].kind
 
     @property
     def are_choices(self) -> bool:  # type: ignore[override]
@@ -219,7 +220,8 @@ class GroupedData(Judged, Mapping[str, Any]):
             who = plural(len(twice), "name") + (" occurs" if len(twice) == 1 else " occur")
             warn(
                 DataWarning(
-                    f"{who} in several groups, such as {twice[0]!r}; they are treated as different respondents."
+                    f"{who} in several groups ({shorten(twice)}); the same name in another group is treated as another"
+                    " respondent."
                 )
             )
 

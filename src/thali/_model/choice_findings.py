@@ -49,13 +49,13 @@ SENTENCES = {
     "independence.bad": "Intervals are too narrow to generalise to new respondents.",
     "independence.methods.independent": "The {answers} answers from {people} respondents were treated as independent"
     " (design effect {effect}).",
-    "independence.methods.once": "Each of {people} respondents answered once.",
+    "independence.methods.once": "Each of the {people} respondents answered once.",
     "independence.methods.scores": "The {answers} answers came from {people} respondents (design effect {effect})."
     " Posterior draws were rescaled to the covariance H⁻¹VH⁻¹, where H is the Hessian at the mode and V the variance"
     " of respondents' scores, each adjusted for its leverage ({df}) {source}.",
     "independence.methods.power": "The {answers} answers came from {people} respondents; the likelihood was raised to"
     " the power of one over the design effect ({effect}) {source}.",
-    "independence.methods.random": "Each of {people} respondents had individual weights, which varied around the"
+    "independence.methods.random": "Each of the {people} respondents had individual weights, which varied around the"
     " population weights.",
     "option_scores": "Highest scores: {named}; an average option scores {average}.",
     "option_scores.brief": "{scale}; an average option scores {average}.",

@@ -141,6 +141,13 @@ PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
     default="independent (the convergence check warns); with --group groups:free",
     words={word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)},
 )
+PEOPLE_OF_WORTHS = PEOPLE.but(
+    help="How respondents differ. independent: not at all (all answers are independent); adjusted: independent, but"
+    " with intervals that generalise to new respondents.",
+    default="adjusted with laplace, else independent (the convergence check warns)",
+    metavar="adjusted|independent",
+    words={"independent": INDEPENDENT, "adjusted": ADJUSTED},
+)
 SIGNS = Option(
     "signs",
     "Attributes for which all respondents prefer higher (or lower) values.",

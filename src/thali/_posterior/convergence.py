@@ -111,7 +111,7 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(
-            "`summary` lacks attrs 'chains' and 'draws'; pass the unchanged frame returned by summary()"
+            "`summary` lacks attrs 'chains' and 'draws'; pass the unchanged frame returned by summary()."
         )
     found = _judged(summary, advice)
     return replace(found, message=Message(*found.message.parts, *advice.note)) if advice.note else found

@@ -104,7 +104,7 @@ def test_one_game_in_each_cell():
     said(found.note, "1.00 times", "order and effect", "7 comparisons")
     groups = th.paired.group_test([SPARSE, 8 * np.array(SPARSE)])
     assert groups.table["test"].tolist() == ["chi-square", "bootstrap", *["chi-square"] * 3]
-    said(groups.note, "group 1 and group 2", "do not differ significantly", "0.00 on 5", "p = 1.000")
+    said(groups.note, "'group 1' and 'group 2'", "do not differ significantly", "0.00 on 5", "p = 1.000")
 
 
 @pytest.mark.fit

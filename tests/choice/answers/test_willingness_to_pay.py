@@ -95,7 +95,7 @@ def test_knots_change_the_slope(data):
         dearer, cheaper = (np.interp(15 + s * difference / 2, [5, 12, 15, 25], utility) for s in (1, -1))
         return model.coef_["zoom[yes]"] + dearer - cheaper
 
-    with warned(EstimateWarning, "exceeds the range"):
+    with warned(EstimateWarning, "within the range"):
         row = of(model.willingness_to_pay("price"), "zoom", "yes", "no")
     assert row["wtp"] == pytest.approx(brentq(gap, -20, 20))
 

@@ -359,7 +359,7 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(client, childr
     assert 'name="group"' not in bundled
     says(bundled, "What do you")
     client.go(f"{address}/read", covariate="order\nlouder")
-    assert "covariates 'order', 'louder'" in text_of(client.page(address))
+    assert "covariates 'order' and 'louder'" in text_of(client.page(address))
     client.go(f"{address}/read", group="sex", covariate="")
     assert "2 groups: f (9 comparisons), m (9 comparisons)" in text_of(client.page(address))
     page = client.page(f"{address}/ask")

@@ -149,7 +149,7 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
             ("--draws", "--method", "maximum-likelihood"),
         ),
         (("tea.csv", "--method", "maximum-likelihood", "--aspects", "ibp"), ("ibp",)),
-        (("tea.csv", "--chosen", "x"), ("'x'", "'chosen', 'rejected', 'count'")),
+        (("tea.csv", "--chosen", "x"), ("'x'", "'chosen', 'rejected' and 'count'")),
     ],
 )
 def test_what_cannot_be_fitted(refused, words, facts):

@@ -434,7 +434,7 @@ TABLES = {
     "negative.csv": "len,wid,kind\n1,2,x\n-2,2.5,y\n3,2,x\n1,2,y\n",
 }
 BAD = {
-    "no target": (["plants.csv", "--model", "plackett-luce"], "has 'len', 'wid', 'sap', 'kind'"),
+    "no target": (["plants.csv", "--model", "plackett-luce"], "has 'len', 'wid', 'sap' and 'kind'"),
     "no such target": (["plants.csv", "--target", "kin"], "Did you mean 'kind'?"),
     "bundled": (["numbers", "--target", "kind"], "numbers contains similarities"),
     "no such method": (["plants.csv", "--target", "kind", "--method", "em"], "gibbs or map or variational"),
@@ -442,10 +442,10 @@ BAD = {
     "no such transform": (["plants.csv", "--target", "kind", "--transform", "log"], "exponential-pairs, none"),
     "one fold": (["plants.csv", *MAP, "--a", "1", "--folds", "1"], "2 to 60"),
     "too many folds": (["plants.csv", *MAP, "--a", "1", "--folds", "61"], "2 to 60"),
-    "words": (["words.csv", "--target", "kind"], "the column 'name' is not numeric (line 2 of 'name' contains"),
+    "words": (["words.csv", "--target", "kind"], "Column 'name' is not numeric (line 2 of 'name' contains"),
     "a question mark": (["question.csv", "--target", "kind"], "line 3 of 'wid' contains '?')"),
-    "empty cells": (["empty.csv", "--target", "kind"], "line 3 of 'wid' is empty (and 1 more cell)"),
-    "no class": (["nameless.csv", "--target", "kind"], "line 3 has no class in 'kind'"),
+    "empty cells": (["empty.csv", "--target", "kind"], "Line 3 of 'wid' is empty (and 1 more cell)"),
+    "no class": (["nameless.csv", "--target", "kind"], "Line 3 has no class in 'kind'"),
     "one class": (["one.csv", *MAP, "--a", "1", "--folds", "2"], "one class"),
     "no covariate": (["alone.csv", "--target", "kind"], "Expected at least two columns"),
     "continuous": (["continuous.csv", *MAP, "--a", "1", "--folds", "0"], "a continuous target first"),

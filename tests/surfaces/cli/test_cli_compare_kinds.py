@@ -98,12 +98,11 @@ def test_names_of_special_cases(run):
         "compare",
         "tea.csv",
         "--models",
-        "BTL,unique,iEBA,elimination-by-aspects",
+        "iEBA,elimination-by-aspects",
         "--by",
         "prediction",
         *WHOLE,
     ).out
-    assert figures(printed, "BTL") == figures(printed, "unique")
     assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
 
 

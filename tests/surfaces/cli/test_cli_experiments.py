@@ -184,7 +184,7 @@ BAD = {
     "both directions": (["--monotone", "price=decreasing", "price=increasing"], "as both"),
     "no order": (
         ["--monotone", "brand=increasing"],
-        "alphabetical order only; list them from worst to best with --levels",
+        "sorted alphabetically; list them from worst to best with --levels",
     ),
     "no equals": (["--monotone", "price"], "NAME=VALUE"),
     "features": (["--features", "3"], "--features applies to additive-clustering"),

@@ -388,7 +388,7 @@ def test_conditions_of_tasks_held_out_that_do_not_fit(refused):
     words = ("fit", "sim.csv", "--model", "MNL", "--holdouts")
     said(refused(*words, "tsk == 1"), "--holdouts", "1", "'tsk'")
     said(refused(*words, "task = 1"), "--holdouts", "'task = 1'")
-    said(refused(*words, "price == 5"), "--holdouts", "5 must")
+    said(refused(*words, "price == 5"), "--holdouts", "5) must")
 
 
 @pytest.mark.long

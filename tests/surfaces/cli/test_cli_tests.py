@@ -118,7 +118,7 @@ MISTAKES = {
     "order a.csv b.csv a.csv": "takes one file of trials or two files of counts; got 3.",
     "davidson a.csv": "There are no ties",
     "davidson ties.csv --order": "do not record which option was shown first or played at home; .* 'left' and 'right'",
-    "order league.csv": "--ties half, or drop them, --ties drop. To estimate .* thali test davidson --order.",
+    "order league.csv": "--ties half, or drop all ties with --ties drop. To estimate .* thali test davidson --order.",
     "davidson ties.csv --ties half": "--ties applies to transitivity, .* not to davidson; remove this argument.",
     "transitivity ties.csv": "tie",
     "bootstrap a.csv": "do not identify respondents; .* --respondent.",

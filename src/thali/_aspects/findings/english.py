@@ -70,9 +70,9 @@ ENGLISH = SENTENCES | {
     "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); with probability {best}, no"
     " other set of this size reaches more.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
-    "reach.one_spread": "This model assumes that respondents vary equally on every option. If they do not, reach is"
-    " too high for options on which respondents agree and too low for options on which they differ most, by more than"
-    " the intervals show. {setting} estimates the heterogeneity of each option separately.",
+    "reach.one_spread": "This model assumes that respondents differ equally on every option. If they do not, the reach"
+    " estimates are too high for options on which respondents agree and too low for options on which they differ most;"
+    " the intervals do not cover this error. {setting} estimates the heterogeneity of each option separately.",
     "reach.uneven": "Respondents vary significantly more on {most} than on {least} (p = {p}).",
     "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search with exchanges); no"
     " set reaches more than {bound} % {source}.",
@@ -83,8 +83,8 @@ ENGLISH = SENTENCES | {
     "reach.caption": "Share of respondents reached by each set, with its interval.",
     "respondent_effects": "Multiplicative effects of respondent characteristics on preferences: {effects}.",
     "respondent_effects.judged": "Multiplicative effects of respondent characteristics on feature weights: {effects}.",
-    "respondent_effects.one": "{of} × {ratio} per unit of {column}",
-    "respondent_effects.label": "{of} × {ratio} for {label} relative to {first} ({column})",
+    "respondent_effects.one": "× {ratio} for {of} per unit of '{column}'",
+    "respondent_effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
     "respondent_effects.none": "No weight clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the column, with the other"
     " columns constant; for options, changes in the log of the option's share of the total worth.",

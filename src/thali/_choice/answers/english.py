@@ -35,8 +35,8 @@ ENGLISH = {
     "pay.infinite": "inf: respondents who are indifferent to the price would pay any amount for the better level.",
     "shares.title": "Shares of preference {whose}",
     "shares": "{first} has the largest predicted share{where}: {mean} % ({interval} {low} to {high}){others}.",
-    "shares.alike": "{first} have the largest predicted shares{where}, about {mean} % each ({interval} of the first"
-    " {low} to {high}){others}.",
+    "shares.alike": "{first} have the largest predicted shares{where}, about {mean} % each ({interval} {low} to {high}"
+    " for the first){others}.",
     "shares.scenario": "In scenario {scenario}: {first}, {mean} % ({low} to {high}).",
     "shares.without_none": "The tasks included a no-choice option, but this market does not, so these are shares among"
     " buyers. To include non-buyers, add a row for the no-choice option, as in the data.",
@@ -116,9 +116,8 @@ ENGLISH = {
     "attention.alike": "The data cannot distinguish ignoring an attribute from being almost indifferent to it"
     " {source}: respondents who are almost indifferent are counted as ignoring it.",
     "attention.close": "For {named}, the coefficients of respondents who attend to the attribute extend to 0 (mean"
-    " below 2 standard"
-    " deviations), so ignoring is hard to distinguish from indifference, and the share of respondents who ignore them"
-    " depends on the prior.",
+    " below 2 standard deviations), so ignoring is hard to distinguish from indifference, and the share of respondents"
+    " who ignore them depends on the prior.",
     "attention.prior": "The share of respondents who ignore an attribute depends on the prior scale of the variances,"
     " {scale} (a larger scale gives a smaller share). Refit with {setting} to see the shares under another scale, and"
     " rely only on conclusions that hold under both.",

@@ -58,7 +58,7 @@ def willingness_to_pay(
     ci = probability_of(ci)
     weights = weights_of(chooser, people, respondent_weights)
     if weights is None:
-        raise ArgumentError("New respondents have no individual willingness to pay; set people='respondents'.")
+        raise ArgumentError("New respondents have no individual willingness to pay; set `people='respondents'`.")
     prices, changes = prices_of(chooser, price), changes_of(chooser, price)
     if not changes:
         raise ArgumentError(
@@ -422,8 +422,8 @@ def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_e
     is_beyond = (np.abs(amounts[:, 0]) > tested) & np.isfinite(amounts[:, 0])
     if is_established and is_endless.any():
         named = f"the amount for {_some_of(names, is_endless)}"
-        leaves = f"exceeds the range of tested prices ({tested:g}) and is unbounded"
-        notes.append(f"The data set no bound on {named}." if prices.is_linear else f"The interval of {named} {leaves}.")
+        within = "" if prices.is_linear else f" within the range of tested prices ({tested:g})"
+        notes.append(f"The data set no bound on {named}{within}.")
     if is_beyond.any():
         notes.append(
             f"The amount for {_some_of(names, is_beyond)} exceeds every difference between tested prices ({tested:g}), "

@@ -11,6 +11,7 @@ from thali._arguments import one_of, whole
 from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
 from thali._digits import percent
+from thali._inference.places import evenly_spaced
 from thali._inference.seeds import root, seed_setting
 from thali._labels import plural, shorten
 from thali._model.base import Job, Model
@@ -581,7 +582,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         from ..logit import drawn_choices, tasks_of
 
         self._require_fitted()
-        kept = np.unique(np.linspace(0, len(self._draws_.sizes) - 1, most).round().astype(np.int64))
+        kept = evenly_spaced(len(self._draws_.sizes), most)
         tastes = self._individual_draws()[kept]
         drawn = drawn_choices(tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng)
         return self._data_, drawn["chosen"][0]
