@@ -55,7 +55,7 @@ class GroupedData(Judged, Mapping[str, Any]):
     >>> men = th.PairedComparisons([[0, 2], [4, 0]], labels=["milk", "coffee"])
     >>> groups = GroupedData({"women": women, "men": men})
     >>> groups
-    GroupedData(2 groups: women (10 comparisons), men (6 comparisons); 3 options)
+    GroupedData(2 groups (women: 10 comparisons, men: 6 comparisons), 3 options)
     >>> groups["men"].labels
     ('tea', 'milk', 'coffee')
     >>> groups.missing
@@ -118,10 +118,10 @@ class GroupedData(Judged, Mapping[str, Any]):
         options = plural(self.n_options, self.data[0].option_word)
         answers = [part.answers_in_words for part in self.data]
         if len(self) > 6 and len(set(answers)) == 1:
-            return f"{several} with {answers[0]} each; {options}"
-        sizes = [f"{name} ({size})" for name, size in zip(self.names, answers, strict=True)]
+            return f"{several} with {answers[0]} each, {options}"
+        sizes = [f"{name}: {size}" for name, size in zip(self.names, answers, strict=True)]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
-        return f"{several}: {', '.join(shown)}; {options}"
+        return f"{several} ({', '.join(shown)}), {options}"
 
     def __repr__(self) -> str:
         return f"GroupedData({self})"

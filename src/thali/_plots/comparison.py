@@ -101,7 +101,7 @@ def _panels(
     """The models to draw, and which two of them, across and up, stand in each panel."""
     models = [row for row in table.index if row not in (BASE, EMP) and row in scores]
     if not models:
-        raise ArgumentError("`table` must have the row of a model in addition to BASE and EMP; got none.")
+        raise ArgumentError("`table` must have at least one row of a model in addition to 'BASE' and 'EMP'; got none.")
     if len(models) == 1:
         models = [BASE, *models]
     if len(models) <= max(max_models, 2):

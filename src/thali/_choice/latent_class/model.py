@@ -13,7 +13,7 @@ from thali._described import Facts
 from thali._digits import percent
 from thali._inference.places import evenly_spaced
 from thali._inference.seeds import root, seed_setting
-from thali._labels import plural, shorten
+from thali._labels import listed, plural, shorten
 from thali._model.base import Job, Model
 from thali._people.columns import covariates_of, names_of
 from thali._people.segments import HasSegments, spaced_draws
@@ -274,17 +274,17 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"Estimates of {shorten(tastes)} diverge: almost no choice in the class contradicts an infinite"
-                " preference. Predictions can be used, but these estimates and standard errors cannot; use fewer"
-                " classes, or ",
+                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the class contradicts an"
+                " infinite preference. Predictions can be used, but these estimates and standard errors cannot; use"
+                " fewer classes, or ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
             )
         if not self._coincide() and (odds := [name for name in self.unbounded_ if name in self._names_of_odds()]):
             yield EstimateWarning(
-                f"Estimates of {shorten(odds)} diverge: the respondent columns predict class membership almost"
-                " perfectly. Classes and predictions can be used, but these estimates and standard errors cannot; use"
-                " fewer classes, or remove a column from ",
+                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns predict class membership"
+                " almost perfectly. Classes and predictions can be used, but these estimates and standard errors"
+                " cannot; use fewer classes, or remove a column from ",
                 Argument("by"),
                 ".",
             )

@@ -168,7 +168,7 @@ def _of_people(item: str, form: DataForm) -> tuple[dict[str, Any], str]:
     if word == "classes" and is_alone and spec_of_kind(form.kind).has_classes:
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
-            raise ArgumentError(f"{item!r} in --models must be classes:N, such as classes:2.")
+            raise ArgumentError(f"{item!r} in --models must have the form classes:N, such as classes:2.")
         return {"people": LatentClasses(int(number))}, rest or "ibp"
     return usual, item
 

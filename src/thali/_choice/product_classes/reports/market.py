@@ -144,7 +144,7 @@ def market_draws(draws: "Particles", design: "ExperimentDesign", people: "pandas
         float(draws.lapse),
         none_of(design),
         first_task_of(design),
-        f"{len(kept):,} draws of the posterior, {some}",
+        f"{len(kept):,} posterior draws, {some}",
         people=people_of(people, draws.n_respondents),
     )
 

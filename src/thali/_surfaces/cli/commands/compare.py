@@ -126,7 +126,7 @@ def _finish(
             if table.attrs.get("by") == EVIDENCE:
                 write_all(out, {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))})
                 wrote += " and the report"
-            notify(f"wrote {wrote} to {out}.")
+            notify(f"wrote {wrote} to the folder '{out}'.")
     finally:  # a full disk must not cost the answer of a long run
         print(terminal.text(findings, read, "--out DIR (tables, pictures)" if out is None else "thali show DIR"))
 
@@ -167,6 +167,6 @@ def _refuse_others(form: DataForm, has_methods: bool, data_name: str, typed: dic
     for word, of_models in owners.items():
         if not any(form.kind in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
-            raise ArgumentError(f"--{word} requires {named}, but {data_name} contains {form}; remove --{word}.")
+            raise ArgumentError(f"--{word} requires {named}, but {data_name!r} contains {form}; remove --{word}.")
     if "method" in typed and not has_methods:
-        raise ArgumentError(f"--method requires {PAIRS} here, but {data_name} contains {form}; remove --method.")
+        raise ArgumentError(f"--method requires {PAIRS}, but {data_name!r} contains {form}; remove --method.")
