@@ -236,6 +236,7 @@ def test_ties_stay_with_respondents_and_more_rankings():
     assert asked.totals.sum() == 3 and len(asked.start) == 3  # without that tie
     assert data.questions(True).totals.sum() == 4
     alone = th.Choices.from_rankings([["d", ["c", "b"], "a"]], labels="abcd")
+    assert th.Choices.from_rankings(["b = c > a"]).example().startswith("'b' = 'c' chosen from")
     assert alone.n_ties == 1 and alone.sets == [("a", "b", "c", "d"), ("b", "c", "a")]
 
 

@@ -489,9 +489,10 @@ class Choices(Judged):
         v = int(total.argmax())
         counts, members = (array[self.start[v] : self.start[v + 1]] for array in (self.counts, self.members))
         k = int(counts.argmax())
-        name, names = self.labels[members[k]], shorten([self.labels[i] for i in members])
+        name = " = ".join(repr(self.labels[i]) for i in members[k : k + self.n_tied[v]])
+        names = shorten([self.labels[i] for i in members])
         times = plural(short_number(total[v]), "time")
-        return f"{name!r} chosen from {names} {short_number(counts[k]):,} of {times}"
+        return f"{name} chosen from {names} {short_number(counts[k]):,} of {times}"
 
     def components(self) -> list[list[str]]:
         """Labels of the options that sets connect, the largest group first; one group = connected.
