@@ -152,14 +152,14 @@ MISTAKES = [
     (
         "ibp",
         RANKING,
-        "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
-        "sets of three options; set `aspects='unique'` for sets of 4 options.",
+        "Best and worst were chosen from 'a', 'b', 'c' and 'd', but with shared aspects best-worst choices are limited "
+        "to sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
     (
         2,
         REVERSED,
-        "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
-        "sets of three options; set `aspects='unique'` for sets of 4 options.",
+        "Best and worst were chosen from 'a', 'b', 'c' and 'd', but with shared aspects best-worst choices are limited "
+        "to sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
     ("unique", "maxdiff", "`best_worst` must be 'ranking' or 'reversed'; got 'maxdiff'."),
 ]
@@ -182,5 +182,3 @@ def test_larger_sets_are_refused_by_ranking_and_three_by_differences_with_shared
     th.EliminationByAspects("ibp").prepare(three)
     with refused(DataError, "aspects='unique'", "best_worst='ranking'"):
         th.EliminationByAspects("ibp", best_worst="reversed").fit(three)
-    with refused(DataError, "paired comparisons"):
-        th.EliminationByAspects("unique", method="laplace").fit(best_worst(FOUR, "abcd"))

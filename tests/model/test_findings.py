@@ -119,7 +119,7 @@ def test_settings_are_checked():
             model.findings(ci=wrong)
     with pytest.raises(NotFittedError):
         th.EliminationByAspects().findings()
-    with refused(ArgumentError, "got ci"):
+    with refused(ArgumentError, "got 'ci'"):
         th.findings(th.paired.transitivity(CELEBRITIES()), ci=0.5)
     with refused(ArgumentError, "findings"):
         th.findings([1, 2])

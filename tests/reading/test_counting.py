@@ -180,9 +180,9 @@ def test_conditions_that_do_not_fit_are_refused_before_anything_is_counted(tmp_p
     for where, facts in (
         ("juge < 3", ("no column 'juge'", "'judge'?")),
         ("winner < 3", ("column 'winner'", "'nobody'")),
-        ("judge > 1000", ("none of 500 rows",)),
+        ("judge > 1000", ("none of the 500 rows",)),
     ):
-        with refused(DataError, f"{path.name}: `where` {where}", *facts):
+        with refused(DataError, f"{path.name}: `where` ({where})", *facts):
             read_counts(path, where=where)
 
 
@@ -191,7 +191,7 @@ def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
     frame = battles().drop(columns="judge")
     frame["block"] = np.where(frame["id"] % 100 < 10, "practice", "main")
     path = written(frame, tmp_path, kind)
-    with warned(DataWarning, "50 rows", "`block`"):
+    with warned(DataWarning, "50 rows", "'block'"):
         read_counts(path)
     with warned(DataWarning, "40 rows") as messages:
         read_counts(written(frame.assign(part=frame["block"].replace("main", "demo")), tmp_path, kind), where="id > 99")

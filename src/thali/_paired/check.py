@@ -12,7 +12,7 @@ from thali._data.questions import Questions
 from thali._model.answer_checks import AlikeRespondents, check_answers, refuse_weights
 from thali.errors import DataError
 
-from .estimates import WorthEstimates, as_likelihood
+from .estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas
@@ -31,6 +31,8 @@ def check_votes(data: Any, drawn: WorthEstimates, random_seed: Any, ci: float) -
     DataError
         If counts are fractional, or there are too many different comparisons.
     """
+    from thali._worths.of_data import as_likelihood
+
     density, data = drawn.density, as_likelihood(data)
     assert density is not None and drawn.points is not None
     if density.n_rows > _MOST:

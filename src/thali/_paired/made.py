@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._data.choices import Choices
 from thali._described import Facts
-from thali._labels import listed
+from thali._labels import listed, shorten
 from thali._model.common_findings import SENTENCES as COMMON
 from thali._model.common_findings import brief_of_chains, judged
 from thali._model.finding import (
@@ -55,7 +55,7 @@ _SENTENCES = {
     "spread": "log u ~ Normal(log 1.3, 1)",
     "ties prior": ", with a Normal(0, 4) prior on the logarithm of its parameter",
     "pool": "The log worths in each part varied around the common ones as Normal(0, s²), with {spread}.",
-    "parts differ": "The chains of these parts do not agree yet: {parts}.",
+    "parts differ": "The chains for {parts} do not agree yet.",
     "intervals": "Intervals are central {interval}s; two options are called separated if their order has"
     " probability ≥ 0.95.",
 }
@@ -143,7 +143,7 @@ def _varying(data: Judgements, chosen: dict[str, Any]) -> tuple[Text, ...]:
         sentences.append(phrase(_SENTENCES, "period", period=chosen["period"], spread=drift))
     dates = [f"{word} {chosen[key]}" for key, word in (("since", "since"), ("until", "until")) if chosen[key]]
     if dates:
-        sentences.append(phrase(_SENTENCES, "dates", dates=" and ".join(dates)))
+        sentences.append(phrase(_SENTENCES, "dates", dates=listed(dates)))
     return (*sentences, *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if chosen["pool"] else []))
 
 
@@ -172,7 +172,7 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
     if found is None:
         return None
     differ = [name for name, part in board.boards.items() if part.of_chains is not None and not part.of_chains.agrees]
-    notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=listed(differ, _NAMED)),)
+    notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=shorten(differ, _NAMED)),)
     agrees = found.agrees and not differ
     headline = COMMON["chains agree" if agrees else "chains differ"]
     brief = Brief("Chains", " ".join(map(str, notes))) if found.agrees and differ else brief_of_chains(found)

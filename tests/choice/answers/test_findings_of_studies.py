@@ -60,7 +60,7 @@ def test_shares_that_are_the_same_as_written_have_no_first(data):
     model = Told(linear="price").fit(data)
     model.shares = shares
     told = str(model.findings(market=MARKET)["market_shares"].sentence)
-    assert told.endswith("; then B 23 %.")
+    assert told.endswith(", followed by B (23 %).")
     said(told, "39 %")
     model.shares = shares.iloc[1:]
     said(str(model.findings(market=MARKET.copy())["market_shares"].sentence), "39 %")

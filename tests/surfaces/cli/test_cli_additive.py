@@ -192,7 +192,7 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option
     (line,) = error.splitlines()
     owner = "elimination-by-aspects" if of_choices else "additive-clustering"
     assert line.startswith(f"thali: error: {option}") and f"applies to {owner}" in line
-    assert (f"{data} was read as" in line) is not is_named
+    assert (f"{data!r} was read as" in line) is not is_named
     assert not hasattr(fake, "data")
 
 
@@ -200,8 +200,8 @@ def test_an_option_of_the_other_model_is_refused(refused, fake, stand_in, option
 
 BAD = {
     "no such model": (["numbers", "--model", "additve"], "Did you mean 'additive'?"),
-    "comparisons": (["celebrities", "--model", "additive"], "celebrities contains paired comparisons"),
-    "similarities": (["numbers", "--model", "elimination-by-aspects"], "numbers contains similarities"),
+    "comparisons": (["celebrities", "--model", "additive"], "'celebrities' contains paired comparisons"),
+    "similarities": (["numbers", "--model", "elimination-by-aspects"], "'numbers' contains similarities"),
     "a rate of 0": (["numbers", "--weight-prior", "1,0"], "rate in --weight-prior"),
     "no such tempering": (["numbers", "--tempering", "hot"], "auto, off"),
     "no such features": (["numbers", "--features", "unique"], "must be ibp, an integer"),
@@ -410,4 +410,4 @@ def test_the_program_fits_and_writes(done, folder):
     model = thali.load(folder / "out" / "posterior.nc")
     explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
     assert explained > 0.9 and f"account for {100 * explained:.1f} % of the variance" in result.out
-    assert re.search(r"^Tempering with \d", result.out, re.MULTILINE) and "0.05, as given with the data" in result.out
+    assert re.search(r"^Tempering used \d", result.out, re.MULTILINE) and "0.05, as given with the data" in result.out

@@ -16,7 +16,7 @@ from thali._labels import display_width
 FILES = {
     "tea.csv": "chosen,rejected\n" + "tea,milk\n" * 9 + "milk,tea\n" * 3 + "tea,rum\n" * 8 + "rum,milk\n" * 4,
 }
-WORTHS = ("fit", "tea.csv", "--model", "BTL", "--method", "laplace", "--draws", 500, "--chains", 2, "--seed", 1)
+WORTHS = ("fit", "tea.csv", "--model", "BTL", "--spread", 2, "--draws", 500, "--chains", 2, "--seed", 1)
 LINES = 24
 LABELS = {"short": "tea", "long": "a name that is far too long " * 5, "wide": "緑茶と紅茶とコーヒー" * 9}
 
@@ -217,7 +217,7 @@ def test_the_first_row_of_a_screen_is_its_headline():
     found = fitted("multinomial-logit").findings()["level_effects"]
     first = found.brief.table.iloc[0]
     assert first["effect"] == max(found.table["effect"].max(), 1.0 - found.table["effect"].min())
-    ranks = fitted("elimination-by-aspects, laplace").findings()["ranks"]
+    ranks = fitted("bradley-terry-luce").findings()["ranks"]
     assert ranks.brief.parts[0][0] == ranks.table["rank"].idxmin()
     table = compare()
     best = table.drop(index=["BASE", "EMP"])["nll"]
@@ -276,7 +276,7 @@ def test_show_prints_any_finding_whole(done, run):
 
 @pytest.mark.fit
 def test_comparisons_leaderboards_tests_and_designs_are_one_screen(done):
-    words = ("--models", "BTL", "--method", "maximum-likelihood")
+    words = ("--models", "BTL", "--draws", "200", "--chains", "2", "--seed", "1")
     for command in (
         ("compare", "tea.csv", *words, "--out", "found"),
         ("show", "found"),

@@ -40,7 +40,8 @@ def rankings_of_answers(data: "Choices") -> RawOccasions:
         )
     if (largest := int(data.sizes.max())) > 3:
         raise DataError(
-            f"Best and worst of {largest} options do not determine a ranking; convert only sets of two or three."
+            f"Best and worst of {largest} options do not determine a ranking; convert only sets of two or"
+            " three options."
         )
     which = data.set_of[data.choice]
     row, place = places_of_rows(data)
@@ -99,7 +100,7 @@ def ties_in_rankings(data: Any) -> DataError:
     are = "is a tie" if data.n_ties == 1 else "are ties"
     return DataError(
         f"{data.n_ties:,} of {data.answers_in_words} {are} in rankings, which are not supported here; use ",
-        InPython("th.leaderboard", "thali leaderboard"),
+        InPython("th.BradleyTerryLuce or th.leaderboard", "--model BTL, or thali leaderboard"),
         ".",
     )
 
@@ -480,7 +481,7 @@ class Choices(Judged):
         Examples
         --------
         >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
-        "'tea' chosen from 'tea', 'milk' 3 of 4 times"
+        "'tea' chosen from 'tea' and 'milk' 3 of 4 times"
         """
         if self.worst is not None:
             return example_of(self)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, short_number, shorten
+from thali._labels import as_label, checked_labels, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError
 
 from ..checks import checked_numbers
@@ -127,8 +127,8 @@ def the_ranking_columns(
     if found is None or layout not in (None, found.shape):
         raise DataError(
             f"The columns {shorten([str(name) for name in frame.columns], 12)} contain no rankings: expected one"
-            " column per rank (rank1, rank2 or 1st, 2nd), one column of ranks per option, a column of texts such as"
-            " 'a > b = c', or an option and its rank per row. Name the columns of the last layout with ",
+            " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option, a column of texts"
+            " such as 'a > b = c', or an option and its rank per row. Name the columns of the last layout with ",
             Argument("option"),
             " and ",
             Argument("rank"),
@@ -361,7 +361,9 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
         row = rows[1:][same].min()
         option, number = names[alternative[row]], which[row]
         several = "; if the respondent has several rankings, number them in a column 'task'" * (columns.group is None)
-        raise DataError(f"{option!r} is listed twice in {name(int(number))}, again in row {frame.index[row]}{several}.")
+        raise DataError(
+            f"{option!r} is listed twice in {name(int(number))}, the second time in row {frame.index[row]}{several}."
+        )
     _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
     orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
@@ -382,7 +384,7 @@ def _numbered(
     orders = [[label for group in groups for label in group] for groups in rankings]
     named = list(dict.fromkeys(label for order in orders for label in order))
     names = in_order(named) if labels is None else checked_labels(labels)
-    place = {label: k for k, label in enumerate(names)}
+    place = positions(names)
     found = []
     for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
         for k, label in enumerate(order):
@@ -455,9 +457,9 @@ def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     if columns.count is not None:
         how += f", counts in {columns.count!r}"
     if columns.respondent is not None:
-        how += f", respondents {columns.respondent!r}"
+        how += f", respondents in {columns.respondent!r}"
     total = found.count.sum()
-    how += f": {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
+    how += f"; {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
     if partial := sum(len(order) < len(found.labels) for order, _ in found.orders):
         meaning = "were offered and rank below all others" if unranked == WORSE else "were not offered"
         how += f"; {plural(partial, 'incomplete ranking')}, whose missing options {meaning}"

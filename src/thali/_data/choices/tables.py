@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of
+from thali._inference.places import starts
 from thali._labels import shorten
 from thali.errors import DataError
 
@@ -222,7 +223,7 @@ def from_best_worst(
     >>> import pandas as pd, thali as th
     >>> rows = {"item1": ["tea"], "item2": ["milk"], "item3": ["water"], "best": ["milk"], "worst": ["tea"]}
     >>> th.Choices.from_best_worst(pd.DataFrame(rows)).example()
-    "'milk' best and 'tea' worst of 'tea', 'milk', 'water': 1 of 1 time"
+    "'milk' best and 'tea' worst of 'tea', 'milk' and 'water': 1 of 1 time"
     """
     frame = as_frame(frame)
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
@@ -255,9 +256,7 @@ def aggregated(rows: RawOccasions) -> Arrays:
     twice = (np.diff(occasion) == 0) & (np.diff(alternative) == 0)
     if twice.any():
         k = int(twice.argmax())
-        raise DataError(
-            f"{rows.labels[alternative[k]]!r} is listed twice in {rows.name(occasion[k])}; remove one of the rows."
-        )
+        raise DataError(f"{rows.labels[alternative[k]]!r} is listed twice in {rows.name(occasion[k])}; list it once.")
     if (absent := chosen & ~available).any():
         k = int(absent.argmax())
         raise DataError(
@@ -269,7 +268,7 @@ def aggregated(rows: RawOccasions) -> Arrays:
     if (wrong := (wins != 1) & (not rows.has_ties)).any():
         k = int(wrong.argmax())
         what = "No alternative is" if wins[k] == 0 else f"{wins[k]} alternatives are"
-        raise DataError(f"{what} chosen in {rows.name(k)}, but exactly one must be; correct or remove the choice.")
+        raise DataError(f"{what} chosen in {rows.name(k)}, but exactly one must be; correct or remove the set.")
     lone = np.bincount(occasion[available], minlength=number) < 2
     if lone.any():
         raise DataError(
@@ -316,7 +315,7 @@ def counted_answers(occasion: Any, alternative: Any, marked: list[Any], responde
         key = key * places + answer
     keys, at = np.unique(key, return_inverse=True)
     times = np.bincount(at, weights=counts[who])
-    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    start = starts(sizes)
     worst = None
     if len(answers) > 1:
         keys, worst = keys // places, keys % places
