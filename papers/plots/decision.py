@@ -19,7 +19,7 @@ _MARGIN = 0.06
 _MAX_NAME_LENGTH = 16  # of a region; longer names appear only in the legend
 
 
-@picture
+@picture()
 def decision(model: Any, X: Any, y: Any = None, *, ax: "Axes | None" = None) -> "Axes":
     """Colour the plane of two covariates by the most probable class, paler where it is less probable.
 

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from thali._plots._draws import posterior_of
 
 from thali._aspects.draws.columns import FeatureColumns, columns_of
 from thali._inference.seeds import streams
 from thali._plots._fonts import picture
 from thali._plots._style import GRID, label_width, new_axes, shades_of_owners, short
+from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _GAP = 1.0
 _MAX_OPTIONS = 40
 
 
-@picture
+@picture()
 def feature_samples(
     model: Any, axes: "Sequence[Axes] | None" = None, draws: int = 6, random_seed: Any = 0
 ) -> "list[Axes]":
@@ -73,7 +73,7 @@ def feature_samples(
     wanted = draws if given is None else len(given)
     if isinstance(wanted, bool) or not isinstance(wanted, int | np.integer) or wanted < 1:
         raise ArgumentError(f"draws, or the number of axes, must be a whole number of 1 or more; got {wanted!r}.")
-    posterior = posterior_of(model)
+    posterior = Posterior(model.posterior_)
     unique, of_similarities = posterior.has_unique, posterior.facts.of_several
     columns = columns_of(posterior)
     (rng,) = streams(random_seed, 1)

@@ -24,7 +24,7 @@ _PUSHES = 400
 _TILT = 1e-9  # relative difference of directions that are as wide, so that rounding does not choose among them
 
 
-@picture
+@picture()
 def overlap(model: Any, ax: "Axes | None" = None, max_features: int = 8) -> "Axes":
     """Draw the objects on a plane, similar objects close together, with an outline around those that share a feature.
 

@@ -44,7 +44,7 @@ The run and the machine:
 - `interrupted_fits`, `stopped_jobs`, `ctrl_c`: fits that are stopped, killed and resumed
 - `compiled_code`: how and where code is compiled, which a test replaces
 - `worth_chains`: chains of worths that differ
-- `watched_runs`: what a test replaces in a run to watch it, stop it or cut it short
+- `watched_runs`: what a test replaces in a run to watch it, stop it, cut it short, or ask what a fit would run
 - `clusters`: workers of Dask
 - `short_slices`: runs that look up often, jobs that stop after so many writes, a clock of looks
 - `budgets`, `leftovers`: plugins of pytest: kernels and seconds of the suite; what a test leaves behind
