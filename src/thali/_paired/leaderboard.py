@@ -420,7 +420,7 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
         raise DataError(
             f"{shorten(of_options)} describe{'s' * (len(of_options) == 1)} options, but a leaderboard adjusts only for"
             " differences between"
-            " comparisons of the same pair; fit EliminationByAspects('unique'), or",
+            " comparisons of the same pair; fit BradleyTerryLuce(), or",
             *leave_out,
         )
     wins, losses = covariates.wins > 0.0, covariates.losses > 0.0
