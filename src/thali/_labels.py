@@ -92,10 +92,10 @@ def checked_labels(values: Iterable[Any], what: str = "Labels") -> tuple[str, ..
     seen: dict[str, int] = {}
     for position, label in enumerate(labels):
         if not label:
-            raise DataError(f"{what} must not be empty, but number {position + 1} of {len(labels)} is.")
+            raise DataError(f"{what} must not be empty, but position {position + 1} of {len(labels)} is.")
         if label in seen:
             raise DataError(
-                f"{what} must be unique, but numbers {seen[label] + 1} and {position + 1} are both {label!r}."
+                f"{what} must be unique, but {label!r} is at positions {seen[label] + 1} and {position + 1}."
             )
         seen[label] = position
     return labels
@@ -146,6 +146,17 @@ def is_number(cell: str) -> bool:
     return True
 
 
+def positions(labels: Iterable[Any]) -> dict[Any, int]:
+    """Return the place of each label among these, from 0.
+
+    Examples
+    --------
+    >>> positions(["tea", "milk"])
+    {'tea': 0, 'milk': 1}
+    """
+    return {label: place for place, label in enumerate(labels)}
+
+
 def suggest(name: str, known: Sequence[str]) -> str:
     """ " Did you mean 'x'?" for the known name nearest to `name`, or "" when none is near."""
     folded: dict[str, str] = {}
@@ -157,8 +168,8 @@ def suggest(name: str, known: Sequence[str]) -> str:
 
 def shorten(names: Sequence[str], most: int = 6) -> str:
     """The names, quoted, of which at most `most` are written out."""
-    shown = ", ".join(repr(name) for name in names[:most])
-    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+    more = [f"{len(names) - most:,} more"] if len(names) > most else []
+    return _joined([*map(repr, names[:most]), *more])
 
 
 def plural(number: float, noun: str) -> str:
@@ -175,4 +186,8 @@ def listed(names: Iterable[Any], most: int = 6) -> str:
     """Names in a sentence."""
     names = [str(name) for name in names]
     shown = names if len(names) <= most else [*names[: most - 1], f"{len(names) - most + 1:,} more"]
-    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
+    return _joined(shown)
+
+
+def _joined(names: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(names[:-1]), *names[-1:])))

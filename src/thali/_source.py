@@ -74,7 +74,7 @@ def _piped(file: BinaryIO, name: str) -> bytes:
 
 def _filled(name: str, content: bytes) -> Source:
     if not content.strip():
-        raise DataError(f"{name}: the file is empty.")
+        raise DataError(f"{name}: The file is empty.")
     return Source(name, content)
 
 

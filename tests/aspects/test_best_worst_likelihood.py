@@ -152,14 +152,14 @@ MISTAKES = [
     (
         "ibp",
         RANKING,
-        "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
-        "sets of three options; set `aspects='unique'` for sets of 4 options.",
+        "Best and worst were chosen from 'a', 'b', 'c' and 'd', but with shared aspects best-worst choices are limited "
+        "to sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
     (
         2,
         REVERSED,
-        "Best and worst were chosen from 'a', 'b', 'c', 'd', but with shared aspects best-worst choices are limited to "
-        "sets of three options; set `aspects='unique'` for sets of 4 options.",
+        "Best and worst were chosen from 'a', 'b', 'c' and 'd', but with shared aspects best-worst choices are limited "
+        "to sets of three options; set `aspects='unique'` for sets of 4 options.",
     ),
     ("unique", "maxdiff", "`best_worst` must be 'ranking' or 'reversed'; got 'maxdiff'."),
 ]

@@ -261,7 +261,7 @@ def test_sentences(table, facts):
 def test_at_most_five_misses_are_named():
     sentence = check_sentence(table_of(*[0.9] * 7))
     assert ": 7 of 36" in sentence
-    assert "; the worst: a0 over b0 (" in sentence
+    assert ". Worst: a0 over b0 (" in sentence
     assert [f"a{row} over b{row}" in sentence for row in range(7)] == [True] * 5 + [False] * 2
 
 

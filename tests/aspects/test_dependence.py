@@ -487,7 +487,7 @@ REFUSED = {
     "groups, individuals": (
         lambda: {"A": comparisons(), "B": comparisons(seed=1)},
         {"people": th.people.Individuals()},
-        ("several; give one",),
+        ("contain several",),
     ),
     "estimates": (
         comparisons,

@@ -342,7 +342,7 @@ def test_targets_that_do_not_fit():
         found.variance_accounted_for(np.zeros((5, 5)))
     with refused(ArgumentError, "two triangles"):
         found.variance_accounted_for(np.arange(36.0).reshape(6, 6))
-    with refused(ArgumentError, "0, 1, 2, 3, 4, 5", "got a, b"):
+    with refused(ArgumentError, "'0', '1', '2', '3', '4' and '5'", "got 'a' and 'b'"):
         found.variance_accounted_for(similarities(np.ones((2, 2)), ["a", "b"]))
     with pytest.warns(DataWarning, match="All similarities are equal") as caught:
         assert math.isnan(found.variance_accounted_for(np.ones((6, 6))))

@@ -76,5 +76,5 @@ def test_larger_sets_than_the_recursion_has_room_for():
 
 def test_shared_false_is_for_unique_aspects_alone():
     for prior, unique in ((th.priors.IndianBuffet(), True), (th.priors.Given(np.eye(3)), True)):
-        with refused(ArgumentError, "unique aspects only"):
+        with refused(ArgumentError, "only unique aspects"):
             Elimination(unique=unique, shared=False).check(prior, ranked(3, 2, 1))

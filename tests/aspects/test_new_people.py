@@ -122,7 +122,7 @@ def test_people_left_out_by_every_model_of_people():
 def test_bad_input(model):
     with refused(ArgumentError, "'mine'", "leave_out='respondent'"):
         th.compare({"mine": model}, random_answers(4, 3, 5, seed=1), **RUN)
-    with refused(ArgumentError, "for individuals"):
+    with refused(ArgumentError, "of individual respondents"):
         model.predict_proba([("x", "y")], covariates={"order": 1})
 
 

@@ -174,7 +174,7 @@ def test_triplets_that_are_asked_next(link, uncompiled):
         ({"goal": {"aspect": "tea"}}, ("goal", "aspect", "got 'tea'")),
         ({"goal": {"aspect": []}}, ("goal", "aspect", "got []")),
         ({"goal": {"aspect": ["tee"]}}, ("goal", "'tee'", "'tea'?")),
-        ({"among": ["tea"]}, ("2 different", "only 1")),
+        ({"among": ["tea"]}, ("2 different", "available: 1")),
         ({"among": "tea"}, ("among", "got 'tea'")),
         ({"n": 0}, ("`n` must", "be an integer")),
     ],

@@ -174,7 +174,7 @@ def test_a_wrong_term_is_found_by_two_checks_and_by_fit(capsys):
     assert not found.ok
     by_name = {c.check: c for c in found.checks if c.result == "WRONG"}
     assert set(by_name) == {"naive", "exact"}
-    assert "of_pair and of_option and log_likelihood" in by_name["naive"].words
+    assert "of_pair and of_option disagree with log_likelihood" in by_name["naive"].words
     assert float(by_name["naive"].error) > 1e-3 and float(by_name["exact"].error) > 1e-6
     assert by_name["exact"].words.endswith("but should be 0.")
     assert by_name["naive"].words in capsys.readouterr().out
@@ -290,9 +290,9 @@ def hits(data, features, weights):
         (lambda data, features, weights: None, ("log_likelihood", "5 options")),
         (lambda data, features, weights: weights, ("returned array",)),
         (lambda data, features, weights: len(weights) > 0, ("returned False",)),
-        (lambda data, features, weights: math.nan, ("returned nan at", "a finite number")),
-        (lambda data, features, weights: math.inf, ("returned inf at", "a finite number")),
-        (lambda data, features, weights: -math.inf, ("returned -inf", "by a lapse rate")),
+        (lambda data, features, weights: math.nan, ("returned nan for", "a finite number")),
+        (lambda data, features, weights: math.inf, ("returned inf for", "a finite number")),
+        (lambda data, features, weights: -math.inf, ("returned -inf", "with a lapse rate")),
         (hits, ("ValueError", "5 options", "0 features")),
         (lambda data, features, weights: data.absent, ("AttributeError", "absent")),
         (writes, ("must not modify its arguments",)),
@@ -307,9 +307,9 @@ def test_a_function_that_cannot_be_used(function, message):
 
 
 def test_terms_that_cannot_be_used():
-    with refused(ArgumentError, "of_option", "nan at i=0"):
+    with refused(ArgumentError, "of_option", "nan for i=0"):
         fit(Custom(log_likelihood, of_option=lambda data, i, own: math.nan))
-    with refused(ArgumentError, "of_pair", "'x' at i="):
+    with refused(ArgumentError, "of_pair", "'x' for i="):
         fit(Custom(log_likelihood, of_pair=lambda data, i, j, shared: "x"))
 
 

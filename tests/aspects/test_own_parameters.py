@@ -266,9 +266,9 @@ def test_a_parameter_that_simulate_uses_otherwise_is_found(capsys):
 BAD = [
     (lambda: Custom(log_likelihood, parameters=["base"]), ("parameters", "must map")),
     (lambda: Custom(log_likelihood, parameters={"base": 1.0}), ("'base'", "Normal, HalfNormal, LogNormal, Gamma or")),
-    (lambda: Custom(log_likelihood, parameters={"base": None}), ("None with log_prior", "got None")),
+    (lambda: Custom(log_likelihood, parameters={"base": None}), ("None if log_prior", "got None")),
     (lambda: Custom(log_likelihood, parameters={"alpha": Normal()}), ("'alpha'",)),
-    (lambda: Custom(log_likelihood, log_prior=flat), ("log_prior", "there are no")),
+    (lambda: Custom(log_likelihood, log_prior=flat), ("log_prior", "requires parameters")),
     (lambda: Custom(log_likelihood, predict=flat), ("predict", "(data, features, weights)")),
     (lambda: Normal(0, 0), ("sd", "got 0")),
     (lambda: Normal(math.nan), ("mean", "finite number", "got nan")),
@@ -289,7 +289,7 @@ def test_what_is_no_parameter(make, facts):
     "parameters, data, facts",
     [
         ({"rating": Normal()}, DATA, ("'rating'", "finite number")),
-        ({"bass": Normal()}, DATA, ("base, slope, noise",)),
+        ({"bass": Normal()}, DATA, ("'base', 'slope' and 'noise'",)),
         ({"noise": Gamma()}, DATA._replace(noise=-1.0), ("starts at -1", "Gamma(shape=1.0, rate=1.0)")),
         ({"base": Normal()}, DATA._replace(base=math.inf), ("finite number",)),
     ],

@@ -88,7 +88,7 @@ SHOPS = [f"shop {k:03d}" for k in WHOLE]
 REFUSED = {
     "whole": (
         WHOLE,
-        ("Attribute 'price'", "31 levels", "more than 30 are accepted"),
+        ("Attribute 'price'", "31 levels", "at most 30 are allowed"),
     ),
     "labels": (
         SHOPS,

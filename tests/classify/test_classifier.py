@@ -159,7 +159,7 @@ def test_warnings_of_every_model_name_the_line_that_fits():
         with warnings.catch_warnings(record=True) as said:
             warnings.simplefilter("always")
             model.fit(FRAME, ["a"] * 6 + ["b"] * 5 + ["c"])
-        assert any("single member" in str(w.message) for w in said)
+        assert any("single row" in str(w.message) for w in said)
         assert {w.filename for w in said} == {__file__}, model
 
 

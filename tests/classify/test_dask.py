@@ -114,7 +114,7 @@ def test_bad_blocks():
         by_map().fit(BLOCKS, Y[:-1])
     spoilt = X.copy()
     spoilt[307, 1] = np.nan
-    with refused(DataError, "block 2", "row 47", "column 1"):
+    with refused(DataError, "Block 2", "row 47", "column 1"):
         by_map().fit(da.from_array(spoilt, chunks=(130, 3)), Y)
     fitted = by_map().fit(X, Y)
     with refused(DataError, "X has 2 features"):

@@ -58,17 +58,17 @@ def test_table(found):
     assert table.loc["lapse 0.2", "log_bayes_factor_se"] == pytest.approx(math.hypot(0.1, 0.2))
     assert table["evidence_against"].tolist()[1:] == ["strong", "not worth a mention", ""]
     sentence = sentences(table)
-    says(sentence[0], "support lapse 0.3 over lapse 0.2", "log Bayes factor 1.00, SE 0.22")
+    says(sentence[0], "support 'lapse 0.3' over 'lapse 0.2'", "log Bayes factor 1.00, SE 0.22")
     assert sentence[1] == (
-        "lapse 0.3 has the highest evidence (log -4.00, standard error 0.10) and, with equal prior odds, posterior "
-        f"probability {table.loc['lapse 0.3', 'probability']:.3f}."
+        "'lapse 0.3' has the highest evidence (log -4.00, standard error 0.10) and, with equal prior odds, a posterior "
+        f"probability of {table.loc['lapse 0.3', 'probability']:.3f}."
     )
 
 
 def test_a_difference_within_the_errors_is_not_told(found):
     found[0.2] = made_up(-4.1, 0.2)
     sentence = sentences(compare())
-    says(sentence[0], "do not separate lapse 0.3 and lapse 0.2")
+    says(sentence[0], "do not separate 'lapse 0.3' and 'lapse 0.2'")
     says(sentence[1], "0.2", "but cannot be distinguished")
 
 

@@ -252,7 +252,7 @@ def test_pairs_are_left_out_in_folds():
 def test_an_order_within_the_noise_is_not_established():
     base, apart = np.arange(36.0), np.where(np.arange(36) % 2, 2.0, -1.6)
     sentence = sentences(made_up({"tEBA": base, "iEBA": base + apart, "BTL": base + 3.0}))
-    says(sentence[0], "no established difference", "tEBA and iEBA", "difference 0.200, SE 0.304")
+    says(sentence[0], "no established difference", "'tEBA' and 'iEBA'", "difference 0.200, SE 0.304")
     says(sentence[1], "3.00, standard", "0.00")
     says(sentence[2], "36 pairs", "0.20, standard", "0.30")
 
@@ -289,9 +289,9 @@ def test_infinite_scores_are_no_order():
 
 def test_lapses_that_differ_are_said():
     named = {"a": th.EliminationByAspects("unique"), "b": th.EliminationByAspects("unique", lapse=0.0)}
-    says(sentences(compare(named))[-1], "0.01, b")
+    says(sentences(compare(named))[-1], "0.01, 'b'")
     choices = th.Choices.from_comparisons(TRIO)
-    assert "different lapse rates (a 0.01, b 0)" in sentences(th.compare(named, choices, **SHORT))[-1]
+    assert "different lapse rates ('a' 0.01, 'b' 0)" in sentences(th.compare(named, choices, **SHORT))[-1]
     same = {"a": named["a"], "b": th.EliminationByAspects("unique", lapse=0.01)}
     assert not any("lapse" in sentence for sentence in sentences(compare(same)))
 
@@ -541,7 +541,7 @@ def test_an_interrupt_before_anything_was_finished_is_an_interrupt(monkeypatch):
 
 def test_an_interrupt_keeps_what_was_finished(monkeypatch, table):
     watched_runs.stop_after(3, monkeypatch)
-    with warned(InterruptedWarning, "3 of", "6 fits", "'BTL fitted without y-z'", "'two fitted without x-z'"):
+    with warned(InterruptedWarning, "3 of", "6 fits", "'BTL' fitted without y-z", "'two' fitted without x-z"):
         found = th.compare(models(), TRIO, **SHORT)
     assert (found["pairs"] == 1).all() and found.attrs["interrupted"]
     assert found.loc["BTL", "nll"] == table.attrs["pairs"]["BTL"].iloc[0]

@@ -173,15 +173,15 @@ def test_sentences(data):
     sure, wrong = Constant(0.98, 0), Constant(1.0, 0)
     table = th.compare({"half": Constant(), "sure": sure, "wrong": wrong}, data, folds=2, **QUIET)
     sentence = sentences(table)
-    says(sentence[0], "predicts better than sure", "difference", "SE")
+    says(sentence[0], "predicts better than 'sure'", "difference", "SE")
     says(sentence[1], "12 respondents")
     says(sentence[2], "0", "'half' and 'wrong'")
-    says(sentence[3], "-1.1", "half predicts the")
+    says(sentence[3], "-1.1", "'half' predicts the")
     zeros = int((data.chosen != 0).sum())
-    assert sentence[-1] == f"wrong assigned probability 0 to {zeros} of the 96 observed choices."
+    assert sentence[-1] == f"'wrong' assigned probability 0 to {zeros} of the 96 observed choices."
     assert table.loc["wrong", "log_score"] == -np.inf and np.isnan(table.loc["wrong", "log_score_se"])
     new = th.compare({"half": Constant()}, data, "respondent", **QUIET)
-    says(sentences(new)[0], "half predicts the")
+    says(sentences(new)[0], "'half' predicts the")
 
 
 def test_a_failure_is_told_and_costs_nothing_else(data):

@@ -360,7 +360,7 @@ def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
     compare(CLASSIFIERS, _rows(), folds=3, job=tmp_path / "job")
     before = contents(tmp_path)
     with jobs.command_noted(None, True):
-        with pytest.raises(ArgumentError, match="`folds` must be 2 to 40"):
+        with pytest.raises(ArgumentError, match="`folds` must be from 2 to 40"):
             compare(CLASSIFIERS, _rows(), folds=41, job=tmp_path / "job")
         with jobs.locked(tmp_path / "job"), refused(DataError, "is running in"):
             compare(CLASSIFIERS, _rows(), folds=2, job=tmp_path / "job")

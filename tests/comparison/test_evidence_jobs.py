@@ -157,7 +157,7 @@ def test_a_model_that_fails_costs_no_other(found, tmp_path, monkeypatch):
 
     def fails(model, data, how):
         if model.lapse == 0.3:
-            raise DataError("there is no draw.")
+            raise DataError("the posterior has no draws.")
         return found(model, data, how)
 
     with monkeypatch.context() as patch:

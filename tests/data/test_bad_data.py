@@ -57,8 +57,8 @@ ARRAYS = [
     ([1, 2, 3], None, ("`counts`", "got shape", "(3,)", "PairedComparisons")),
     ([[0, 1], [1]], None, ("`counts`",)),
     ([[0, 1], [1, 0]], "ABC", ("`labels`", "got 3", "2 options")),
-    ([[0, 1], [1, 0]], "AA", ("'A'", "unique, but numbers")),
-    ([[0, 1], [1, 0]], ["1", 1], ("'1'", "unique, but numbers")),
+    ([[0, 1], [1, 0]], "AA", ("'A'", "positions 1 and 2")),
+    ([[0, 1], [1, 0]], ["1", 1], ("'1'", "positions 1 and 2")),
     ([[0, 1], [1, 0]], ["A", " "], ("Labels must not be empty",)),
     ([[0, 0], [0, 0]], None, ("2 options",)),
     ([[0]], "A", ("got 'A'",)),
@@ -82,7 +82,7 @@ ARRAYS = [
     (
         framed([[0, 1], [1, 0]], "AA", "AA"),
         None,
-        ("'A'", "unique, but numbers"),
+        ("'A'", "positions 1 and 2"),
     ),
     (
         framed([[0, 1], [1, 0]]),
@@ -245,8 +245,8 @@ def test_parts(part, facts):
 
 FILES = [
     # content, sentence
-    ("", ("the file is empty.",)),
-    (" \n\n", ("the file is empty.",)),
+    ("", ("The file is empty.",)),
+    (" \n\n", ("The file is empty.",)),
     ("winner,loser\n", ("has a header",)),
     ("winner,loser,n\nA,B,3\nA,C\n", ("Line 3", "2 cells", "3 columns")),
     ("winner,loser,n\nA,B,3\nA,C,4,5\n", ("Line 3", "4 cells", "3 columns")),
@@ -276,10 +276,10 @@ FILES = [
         ",A,B\nX,0,1\nY,1,0\n",
         ("'X'", "'Y'", "'A'", "'B'"),
     ),
-    (",A,B,C\nA,0,1,2\nB,1,0,2\n", ("'C'", "labels; only columns")),
+    (",A,B,C\nA,0,1,2\nB,1,0,2\n", ("'C'", "labels; only the columns")),
     (
         ",A,B,C\nA,0,1,1\nA,1,0,1\nB,1,1,0\n",
-        ("'A'", "unique, but numbers"),
+        ("'A'", "positions 1 and 2"),
     ),
     (
         ",A,B\nA,0,1\nB,,0\n",

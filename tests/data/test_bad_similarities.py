@@ -38,7 +38,7 @@ ARRAYS = [
     (np.zeros((0, 0)), None, ("got none",)),
     (np.full((3, 3), NAN), None, ("3 objects",)),
     (np.diag([1.0, 2, 3]) + np.where(np.eye(3), 0, NAN), None, ("3 objects",)),
-    ([[1, 0.5], [0.5, 1]], "AA", ("'A'", "unique, but numbers")),
+    ([[1, 0.5], [0.5, 1]], "AA", ("'A'", "positions 1 and 2")),
     ([[1, 0.5], [0.5, 1]], ["A", ""], ("Labels must not be empty",)),
     ([[1, 0.5], [0.5, 1]], "ABC", ("`labels`", "got 3", "2 objects")),
     (
@@ -47,7 +47,7 @@ ARRAYS = [
         ("'C'", "'B'"),
     ),
     (framed([[1, 0.5], [0.5, 1]]), "BA", ("`labels`", "DataFrame")),
-    (framed([[1, 0.5], [0.5, 1]], "AA"), None, ("'A'", "unique, but numbers")),
+    (framed([[1, 0.5], [0.5, 1]], "AA"), None, ("'A'", "positions 1 and 2")),
     (
         [[1, INF], [INF, 1]],
         "AB",
@@ -231,12 +231,12 @@ def test_an_unknown_deviation():
 
 
 NOT_COMPARISONS = [
-    (",A,B\nA,1,0.5\nB,0.5,1\n", ("similarities: square table)",)),
-    ("A,B\n1,0.5\n0.5,1\n", ("similarities: square table)",)),
-    ("1,0.5\n0.5,1\n", ("similarities: square table)",)),
-    (",A,B\nA,1,-2\nB,-2,1\n", ("similarities: square table)",)),
-    (",A,B,C\nA,1,,\nB,0.5,1,\nC,0.1,0.4,1\n", ("similarities: square table)",)),
-    (",A,B,C\nA,1,0,0\nB,0.5,1,0\nC,0.1,0.4,1\n", ("similarities: square table)",)),
+    (",A,B\nA,1,0.5\nB,0.5,1\n", ("similarities (square table)",)),
+    ("A,B\n1,0.5\n0.5,1\n", ("similarities (square table)",)),
+    ("1,0.5\n0.5,1\n", ("similarities (square table)",)),
+    (",A,B\nA,1,-2\nB,-2,1\n", ("similarities (square table)",)),
+    (",A,B,C\nA,1,,\nB,0.5,1,\nC,0.1,0.4,1\n", ("similarities (square table)",)),
+    (",A,B,C\nA,1,0,0\nB,0.5,1,0\nC,0.1,0.4,1\n", ("similarities (square table)",)),
     ("i,j,similarity\nA,B,0.5\n", ("'similarity'", "'i'", "'j'")),
     ("a,b,rating\nA,B,5\n", ("'rating'", "'a'", "'b'")),
 ]

@@ -30,11 +30,11 @@ BAD = [
     (lambda: th.Triplets(np.eye(5)), ("use Similarities(matrix)",)),
     (lambda: th.Triplets(np.eye(3) / 2), ("use Similarities(matrix)",)),
     (lambda: th.Triplets(table(odd="a")), ("from_frame",)),
-    (lambda: th.Triplets([(0, 1, 2)], counts=[1, 2]), ("`counts`", "per row (1)", "got 2")),
+    (lambda: th.Triplets([(0, 1, 2)], counts=[1, 2]), ("`counts`", "per row", "got 2 for 1 row")),
     (lambda: th.Triplets([(0, 1, 2)], counts=[-1]), ("row 0", "-1")),
     (lambda: th.Triplets([(0, 1, 2)], counts=[0]), ("no answers; give",)),
-    (lambda: th.Triplets.from_frame(table(odd=["c", "c"])), ("row 1", "'c'", "column 'odd'")),
-    (lambda: th.Triplets.from_frame(table(odd=["", None])), ("row 0", "column 'odd'")),
+    (lambda: th.Triplets.from_frame(table(odd=["c", "c"])), ("Row 1", "'c'", "column 'odd'")),
+    (lambda: th.Triplets.from_frame(table(odd=["", None])), ("Row 0", "column 'odd'")),
     (lambda: th.Triplets.from_frame(table(object2="a", odd="a")), ("'a'", "row 0")),
     (lambda: th.Triplets.from_frame(table()), ("triplets; expected three",)),
     (lambda: th.Triplets.from_frame(table(odd="a").iloc[:0]), ("no questions",)),
@@ -50,7 +50,7 @@ BAD = [
     (lambda: th.Triplets.from_frame(table(odd="a"), odd="od"), ("column 'od'",)),
     (lambda: th.Triplets.from_anchored([0], [1, 2], [2]), ("entry per question",)),
     (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[0]), ("responses", "positive")),
-    (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[1, 1]), ("per question (1)",)),
+    (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[1, 1]), ("per question", "1 question")),
     (
         lambda: th.Triplets.from_sets([["a", "b"]], [("a", "b")]),
         ("Set 0", "2 objects"),
@@ -60,11 +60,11 @@ BAD = [
     (lambda: th.Triplets.from_sets([[("a", "b"), ("b", "a")]], [("a", "b")]), ("row 0",)),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], [("a", "d")]), ("'d'", "row 0")),
     (lambda: th.Triplets.from_sets([[("a", "b"), ("c", "d")]], [("a", "d")]), ("'a'", "'d'", "row 0")),
-    (lambda: th.Triplets.from_sets([["a", "b", "c"]], []), ("1 sets", "0 chosen")),
+    (lambda: th.Triplets.from_sets([["a", "b", "c"]], []), ("1 set", "0 pairs")),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], [("a", "b", "c")]), ("give two objects",)),
     (
         lambda: th.Similarities(np.array([[0, 1, 2]] * 5)),
-        ("objects, the odd",),
+        ("the odd one last",),
     ),
 ]
 
@@ -130,6 +130,7 @@ def test_objects_never_brought_together_are_named(kind):
     assert not any("fall into" in str(each.message) for each in caught)
     how = {"triplets": "shown", "similarities": "judged"}[kind]
     with pytest.warns(
-        DataWarning, match=rf"2 groups that were never {how} together: \('a', 'b', 'c'\); \('d', 'e', 'f'\)\. Si"
+        DataWarning,
+        match=rf"2 groups that were never {how} together, \('a', 'b' and 'c'\) and \('d', 'e' and 'f'\)\. Si",
     ):
         parts.warn_if_unusual()

@@ -401,8 +401,8 @@ def test_bad_new_rows():
 
 
 SPLITS = [
-    ({}, ArgumentError, ("exactly one of tasks= and respondents=",)),
-    ({"tasks": 1, "respondents": 1}, ArgumentError, ("exactly one of tasks= and respondents=",)),
+    ({}, ArgumentError, ("exactly one of `tasks` and `respondents`",)),
+    ({"tasks": 1, "respondents": 1}, ArgumentError, ("exactly one of `tasks` and `respondents`",)),
     ({"tasks": 0}, ArgumentError, ("tasks", "got 0")),
     (
         {"tasks": 2},

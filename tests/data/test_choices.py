@@ -105,7 +105,7 @@ def test_bad_tables_are_refused_in_one_sentence(change, facts):
 
 
 def test_missing_columns_and_unknown_labels():
-    with refused(DataError, "recognised as alternative"):
+    with refused(DataError, "recognised as 'alternative'"):
         th.Choices(table().drop(columns="alternative"))
     with refused(DataError, "'milk'", "row 1", "column 'alternative'", "`labels`"):
         th.Choices(table(), labels=["tea", "beer"])
@@ -136,7 +136,7 @@ def test_wide_tables():
     "change, more, facts",
     [
         ({}, {"available": ["t", "m"]}, ("`available`",)),
-        ({}, {"alternatives": "a"}, ("`alternatives`", "got one, 'a'")),
+        ({}, {"alternatives": "a"}, ("`alternatives`", "got the string 'a'")),
         ({"t": 0, "m": 0}, {"available": {"tea": "t", "milk": "m"}}, ("alternative was offered",)),
         ({"a": None}, {"alternatives": ["a"]}, ("alternative was offered",)),
         ({}, {"alternatives": ["a"], "available": {"tea": "t"}}, ("cannot be combined",)),

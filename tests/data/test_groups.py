@@ -59,7 +59,7 @@ def test_what_is_known_of_people_has_a_row_for_each():
     for people, sentence in (
         (
             known.loc[[3, 2]],
-            "must have a row named after each group; its rows are '3', '2', so there is no row for '1'",
+            "must have a row named after each group; its rows are '3' and '2', so there is no row for '1'",
         ),
         (known.iloc[:0], "it has no rows, so there is no row for '1'"),
         (known.loc[[1, 3, 3]], "must have one row per group; '3' has 2"),
@@ -113,7 +113,7 @@ def test_many_of_the_same_size_are_not_listed():
     alike = GroupedData({str(k): data for k in range(7)})
     said(alike, "7 groups", "3 comparisons", "2 options")
     other = GroupedData({**alike, "x": th.PairedComparisons([[0, 2], [2, 0]], ["a", "b"])})
-    assert str(other).startswith("8 groups: 0 (3 comparisons), 1 (3 comparisons), ") and "3 more; 2" in str(other)
+    assert str(other).startswith("8 groups (0: 3 comparisons, 1: 3 comparisons, ") and "3 more), 2" in str(other)
 
 
 def _answers(kind):

@@ -30,7 +30,7 @@ TRIPLETS = th.Triplets([(0, 1, 2), (0, 1, 2), (0, 2, 1)], labels=["tea", "coffee
         (BEST_WORST, kinds.CHOICES, "1 choice", [], 0, True),
         (ALIKE, kinds.SIMILARITIES, "1 similarity", ["wall"], 0, False),
         (TRIPLETS, kinds.TRIPLETS, "3 answers", ["wall"], 0, False),
-        (GroupedData({"a": TIED, "b": TIED}), kinds.GROUPED[kinds.PAIRS], "24 answers", [], 4, True),
+        (GroupedData({"a": TIED, "b": TIED}), kinds.PAIRS, "24 answers", [], 4, True),
     ],
 )
 def test_every_kind_answers(data, kind, answers, never, ties, choices):
@@ -113,7 +113,7 @@ def test_what_differs_within_a_person_describes_people_no_longer(kind):
     )
     assert old.with_more(same).people.to_dict() == {"age": {"Ann": 30, "Bo": 40, "Cy": 50}}
     for new, value in ((later, "31"), (empty, "empty")):
-        with warned(DataWarning, "'age' of 'Ann'", "is 30 in some", f"{value} in others", "('age')"):
+        with warned(DataWarning, "'age' of respondent 'Ann'", "is 30 in some", f"{value} in others", "('age')"):
             together = old.with_more(new)
         assert together.people is None and together.respondents == ("Ann", "Bo", "Cy")
 

@@ -282,7 +282,7 @@ def test_a_file_keeps_them(tmp_path):
 
 def test_sigma_is_judged_by_a_typical_similarity():
     judged = Similarities(TABLE, judgements=np.full((3, 3), 10_000))
-    with warned(DataWarning, "below 0", "02"):
+    with warned(DataWarning, "less than 0", "02"):
         th.likelihoods.Additive(0.1).check(None, judged)
     th.likelihoods.Additive(1.0).check(None, judged)  # a hundredth of it is the error of a mean
 

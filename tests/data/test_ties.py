@@ -15,9 +15,9 @@ COUNTS = [[0, 3, 0], [1, 0, 0], [0, 0, 0]]
 TIES = [[0, 1, 2], [1, 0, 0], [2, 0, 0]]
 LABELS = ("tea", "milk", "water")
 UNKNOWN = (
-    "3 of 7 comparisons are ties, but ties are not supported here; count ties as half a choice for each"
-    " option, "
-    "data.without_ties('half'), or drop them, data.without_ties('drop')."
+    "3 of 7 comparisons are ties, but ties are not supported here; count every tie as half a choice for each"
+    " option with "
+    "data.without_ties('half'), or drop all ties with data.without_ties('drop')."
 )
 
 
@@ -112,7 +112,7 @@ def test_davidson_takes_the_ties_of_the_data():
         ([[0, 0.5, 0], [0.5, 0, 0], [0, 0, 0]], ("row 'tea'", "column 'milk'", "0.5")),
         (np.eye(3), ("counts", "empty diagonal")),
         (-np.ones((3, 3)), ("counts", "counts >= 0")),
-        ("many", ("a square table",)),
+        ("many", ("per option",)),
     ],
 )
 def test_bad_ties(ties, facts):

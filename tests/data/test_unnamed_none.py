@@ -10,8 +10,8 @@ from thali.errors import DataError, DataWarning
 
 NAN = float("nan")
 SAID = (
-    "Attributes 'price', 'size' of alternative '4' in task '1' of respondent 'a' are missing; if that is the "
-    "no-choice option, set `none='4'`, otherwise fill them in."
+    "No value is given for 'price' and 'size' of alternative '4' in task '1' of respondent 'a'; if this row is the "
+    "no-choice option, set `none='4'`; otherwise, fill in the missing values."
 )
 
 

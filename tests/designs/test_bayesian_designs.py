@@ -106,7 +106,7 @@ def test_a_pilot_says_how_uncertain_its_utilities_are(pilot):
     ("attributes", "how", "facts"),
     [
         (ATTRIBUTES | {"price": [5, 12]}, {}, ("'price'", "'12'")),
-        (ATTRIBUTES | {"size": ["S", "L"]}, {}, ("no utility for 'size' of 'S', 'L'",)),
+        (ATTRIBUTES | {"size": ["S", "L"]}, {}, ("levels of 'size': 'S' and 'L'",)),
         (ATTRIBUTES, {"prior_sd": 1.0}, ("prior_sd",)),
     ],
 )

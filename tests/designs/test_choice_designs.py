@@ -276,7 +276,7 @@ MISTAKES = [
         ("prior", "'price'", "-0.2", "got 3"),
     ),
     ({"prior": {"none": 1}}, ("prior", "contains 'none'")),
-    ({"prior": {"zoom": [1]}}, ("prior", "1 utilities", "'zoom'", "2 levels")),
+    ({"prior": {"zoom": [1]}}, ("prior", "got 1", "'zoom'", "2 levels")),
     ({"prior": {"zoom": {"no": np.nan}}}, ("'zoom'", "got nan")),
     (
         {"prior": {"zoom": -1}},

@@ -108,7 +108,7 @@ def test_one_file_may_hold_the_answers_of_many(tmp_path):
     said(found.note, "2 respondents", "8 answers", "2 rows", "all.csv")
     save(tmp_path, again=pd.concat([rows_of("pairs", "ann"), rows_of("pairs", "bob")]))
     note = th.field.collect(tmp_path).note
-    said(note, "2 respondents", "8 answers", "2 questionnaires", "'all.csv'")
+    said(note, "2 respondents", "8 answers", "2 repeated questionnaires", "'all.csv'")
     assert "questionnaire that is not used" in note and "8 rows" in note and "(8)" in note
 
 
@@ -207,7 +207,7 @@ def test_a_file_that_a_spreadsheet_saved_again_is_read(tmp_path):
 def test_folders_without_answers_and_with_those_of_two_studies(tmp_path):
     with refused(DataError, "There is no folder"):
         th.field.collect(tmp_path / "nothing")
-    with refused(DataError, "it is empty"):
+    with refused(DataError, "It is empty"):
         th.field.collect(tmp_path)
     (tmp_path / "notes.csv").write_text("a,b\n1,2\n")
     with refused(DataError, "columns study, person"):
@@ -274,7 +274,7 @@ def test_files_that_contradict_each_other_are_named(tmp_path):
 def test_copies_under_other_names_are_named(tmp_path):
     copies = {f"f{k}": rows_of("pairs", "ann").assign(person=f"p{k}") for k in range(3)}
     save(tmp_path, bob=rows_of("pairs", "bob"), **copies)
-    said(th.field.collect(tmp_path).note, "3 respondents", "copied answers under another name", "'p0', 'p1', 'p2'")
+    said(th.field.collect(tmp_path).note, "3 respondents", "copied answers under another name", "'p0', 'p1' and 'p2'")
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such names")

@@ -189,7 +189,7 @@ def test_series_that_look_like_loops_of_one_question_are_series(tmp_path):
     ("tool", "design", "settings", "facts"),
     [
         ("word", DRINKS, {}, ("got 'word'",)),
-        ("psychopy", DRINKS, {"kind": "ranking"}, ("ask best-worst",)),
+        ("psychopy", DRINKS, {"kind": "ranking"}, ("best-worst",)),
         ("psychopy", design_of("choice"), {"study": {"dual": True}}, ("use jspsych",)),
         ("psychopy", DRINKS, {"study": {"no_preference": True}}, ("means no preference",)),
         ("psychopy", ["[__import__('os').system('id')]", "tea"], {}, ('part of "[__import__(',)),

@@ -7,8 +7,8 @@ from itertools import product
 import pytest
 from helpers.digests import FILE, MORE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
 
-from thali._data.kinds import GROUPED, TRIPLETS
 from thali._data.kinds import SPECS as DATA_SPECS
+from thali._data.kinds import TRIPLETS
 from thali._model.registry import SPECS
 
 KEPT = json.loads(FILE.read_text("utf-8"))
@@ -24,7 +24,7 @@ def wanted():
         for spec in SPECS
         if spec.name in (EBA, ADDITIVE)
         for population, kinds in (
-            ("groups", GROUPED),
+            ("groups", [each.kind for each in DATA_SPECS if each.by_group]),
             ("kinds", classes),
         )
         for kind in kinds

@@ -149,7 +149,7 @@ def test_parameters_as_in_scikit_learn():
     assert parameters["aspects"] == 3
     assert repr(type(model)(**parameters)) == repr(model) == "EliminationByAspects(aspects=3, lapse=0.02)"
     assert model.set_params(alpha=2.0) is model and model.alpha == 2.0
-    with refused(ArgumentError, "'beta'"):
+    with refused(ArgumentError, "`beta`"):
         model.set_params(beta=1)
 
 
@@ -269,7 +269,7 @@ def test_bad_pairs(data, pairs, sentence):
 
 def test_disconnected_comparisons_fit_and_warn():
     data = th.PairedComparisons([[0, 9, 0, 0], [1, 0, 0, 0], [0, 0, 0, 5], [0, 0, 5, 0]], labels=list("abcd"))
-    with pytest.warns(DataWarning, match="'a', 'b'"):
+    with pytest.warns(DataWarning, match="'a' and 'b'"):
         model = th.EliminationByAspects().fit(data, **(QUICK | {"draws": 4000, "chains": 4}))
     p = model.predict_proba([("a", "b"), ("c", "d"), ("a", "c")])
     assert p == pytest.approx([0.828, 0.5, 0.603], abs=0.02)

@@ -226,7 +226,7 @@ def test_what_cannot_be_drawn_is_said():
     with refused(ArgumentError, "requires a function"):
         model.sample_prior(Ratings(np.zeros(3), ("a", "b", "c")))
     weighted = th.PairedComparisons([[0, 1.5], [1, 0]], weights=True)
-    with refused(DataError, "numbers of choices"):
+    with refused(DataError, "unweighted choices"):
         th.EliminationByAspects().sample_prior(weighted)
     with refused(ArgumentError, "1; got", "0"):
         th.EliminationByAspects().sample_prior(PAIRS, draws=0)

@@ -207,7 +207,7 @@ def test_chains_of_a_part_that_differ_are_told(differing):
     parts["de"] = replace(parts["de"], of_chains=convergence_of(differing, -1))
     found = th.findings(replace(board, boards=parts))["convergence"]
     assert found.good is False
-    said(found.notes[0], "agree yet: de")
+    said(found.notes[0], "for 'de'")
 
 
 NAMED = {  # by their place in what is reported

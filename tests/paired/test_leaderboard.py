@@ -237,7 +237,7 @@ def test_other_bad_input(tmp_path):
     with refused(DataError, "'model_a'", "'model_b'"):
         board_of(BATTLES[["model_a", "model_b"]])
     (tmp_path / "empty.csv").write_text("")
-    with refused(DataError, "empty.csv: the file"):
+    with refused(DataError, "empty.csv: The file"):
         board_of(tmp_path / "empty.csv")
     with refused(ArgumentError, "method"):
         board_of(method="mle")

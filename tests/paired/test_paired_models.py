@@ -84,7 +84,7 @@ def test_estimates_at_infinity_are_refused():
             np.array([[0, 3, 4], [2, 0, 5], [0, 0, 0]]),
             "never chosen over any other: '2'|never rejected for any other: '0', '1'",
         ),
-        (np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]), "never chosen over any other: '1', '2'"),
+        (np.array([[0, 3, 4], [0, 0, 5], [0, 3, 0]]), "never chosen over any other: '1' and '2'"),
         (np.array([[0, 1, 0, 0], [1, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]]), "never chosen over, or rejected for"),
     ]:
         with pytest.raises(DataError, match=sentence):
@@ -418,11 +418,11 @@ def test_half_wins():
     assert maximised(data=data).weights_["a"] == pytest.approx(4.5 / 7)
     wins = [[0, 3], [1, 0]]
     for ties, sentence in [
-        (np.zeros((3, 3)), "table of 2 x 2"),
+        (np.zeros((3, 3)), "2 x 2 table"),
         ([[0, -1], [0, 0]], "counts >= 0 for the"),
         ([[0, 2], [1, 0]], "are 2 in one triangle and 1 in the other"),
         (pd.DataFrame([[0, 1], [1, 0]], ["a", "b"], ["a", "b"]), "for the labels of the data"),
-        ([["x", 0], [0, 0]], "square table of numbers"),
+        ([["x", 0], [0, 0]], "table of numbers"),
     ]:
         with pytest.raises(DataError, match=sentence):
             th.paired.half_wins(wins, ties)

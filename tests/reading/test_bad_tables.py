@@ -407,7 +407,7 @@ REFUSED = [
     (
         "odd.csv",
         "object1,object2,object3,odd\ntea,coffee,brick,brick\nbrick,wall,tea,milk\n",
-        ("row 3", "'milk'", "column 'odd'", "'brick'"),
+        ("Row 3", "'milk'", "column 'odd'", "'brick'"),
     ),
     (
         "odd.csv",

@@ -180,9 +180,9 @@ def test_conditions_that_do_not_fit_are_refused_before_anything_is_counted(tmp_p
     for where, facts in (
         ("juge < 3", ("no column 'juge'", "'judge'?")),
         ("winner < 3", ("column 'winner'", "'nobody'")),
-        ("judge > 1000", ("none of 500 rows",)),
+        ("judge > 1000", ("none of the 500 rows",)),
     ):
-        with refused(DataError, f"{path.name}: `where` {where}", *facts):
+        with refused(DataError, f"{path.name}: `where` ({where})", *facts):
             read_counts(path, where=where)
 
 

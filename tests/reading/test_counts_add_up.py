@@ -182,7 +182,7 @@ def test_a_square_is_used_as_a_whole():
 def test_rows_of_classes_are_used_as_a_whole():
     frame = pd.DataFrame({"x": range(12), "z": [k % 5 for k in range(12)], "kind": ["a", "b"] * 6})
     assert len(th.read(frame, target="kind").labels) == 12
-    with pytest.raises(DataError, match="line 4.*'kind'"):
+    with pytest.raises(DataError, match="Line 4.*'kind'"):
         th.read(frame.assign(kind=frame["kind"].where(frame.index != 4)), target="kind")
 
 

@@ -78,7 +78,7 @@ def test_lists_and_objects_are_left_out_and_named():
     table = load(source(in_lines(records)))
     assert table.names == list(BATTLES[0])
     said(table.note, "'turns'", "'meta'")
-    assert "'turns', 'meta'" in read(source(in_lines(records)), kinds.PAIRS)[1]
+    assert "'turns' and 'meta'" in read(source(in_lines(records)), kinds.PAIRS)[1]
 
 
 OBJECT = '{"winner": "tea", "loser": "milk"}'

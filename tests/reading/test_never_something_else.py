@@ -178,7 +178,7 @@ NUMBERED += "{},2,1,2,3,1\n{},2,2,1,1,1\n{},2,2,2,2,0\n"
 def test_a_column_that_numbers_the_rows_is_no_attribute(name, start):
     data, sentence = taken(NUMBERED.format(name, *range(start, start + 8)), EXPERIMENTS)
     assert data.attributes == ("fee",)
-    said(sentence, "columns not used")
+    said(sentence, "row numbers")
     assert np.isclose(th.MultinomialLogit(linear=["fee"]).fit(data).coef_["fee"], -1.04573, atol=1e-5)
 
 
@@ -194,7 +194,7 @@ def test_nor_a_covariate_of_classes(name):
     rows = "".join(f"{k},{k % 3 + k / 7},{'ab'[k % 2]}\n" for k in range(1, 7))
     data, sentence = taken(f"{name},height,kind\n{rows}", target="kind")
     assert list(data.covariates.columns) == ["height"]
-    said(sentence, "number the rows")
+    said(sentence, "row numbers")
 
 
 @pytest.mark.parametrize("name", ["", "Unnamed: 0", "index"])
@@ -202,7 +202,7 @@ def test_a_wide_experiment_and_pairs_have_none_either(name):
     wide = f"{name},price_1,price_2,choice\n0,90,150,1\n1,120,90,2\n2,90,120,1\n3,150,90,2\n"
     assert taken(wide)[0].attributes == ("price",)
     pairs, sentence = taken(f"{name},left,right,chosen\n0,a,b,a\n1,b,c,c\n2,a,c,a\n")
-    assert pairs.n_comparisons == 3 and pairs.people is None and "number the rows" in sentence
+    assert pairs.n_comparisons == 3 and pairs.people is None and "row numbers" in sentence
 
 
 def test_a_square_whose_labels_are_numbers_keeps_them():

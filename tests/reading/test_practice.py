@@ -26,7 +26,7 @@ def file_of(folder, **columns):
     + ["Übung", "Übungsblock 1", "Probe", "Probedurchgang", "entraînement", "práctica"],
 )
 def test_words_that_say_so(tmp_path, word):
-    with pytest.warns(DataWarning, match="1 row.*`block`"):
+    with pytest.warns(DataWarning, match="1 row.*'block'"):
         read(file_of(tmp_path, block=[word, *5 * ["main"]]), PAIRS)
 
 
@@ -39,11 +39,11 @@ def test_words_that_do_not(tmp_path, word):
 
 def test_rows_that_say_practice_are_noticed_and_counted(tmp_path):
     path = file_of(tmp_path, block=2 * ["Practice"] + 4 * ["main"], kind=["catch", "demo"] + 4 * [None])
-    with warned(DataWarning, "2 rows", "`block` = Practice", "block != 'Practice'") as messages:
+    with warned(DataWarning, "2 rows", "'block' is 'Practice'", "block != 'Practice'") as messages:
         data, _ = read(path, PAIRS)
     assert data.n_comparisons == 6 and len(messages) == 2
-    said(messages[1].message, "2 rows", "`kind` = catch or demo", "kind != 'demo'")
-    with warned(DataWarning, "1 row", "`block`"):
+    said(messages[1].message, "2 rows", "'kind' is 'catch' or 'demo'", "kind != 'demo'")
+    with warned(DataWarning, "1 row", "'block'"):
         path = file_of(tmp_path, block=["demo", *5 * ["main"]])
         th.leaderboard(path, method="maximum-likelihood", progressbar=False)
 

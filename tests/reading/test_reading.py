@@ -145,7 +145,7 @@ def test_tables_of_too_many_columns_are_refused_at_once(tmp_path):
         read_table(wide)
     names = "".join(f"# ALTERNATIVE NAME {k}: o{k}\n" for k in range(1, 20_001))
     order.write_text(names + "1: " + ",".join(str(k) for k in range(1, 20_001)) + "\n")
-    with refused(DataError, "1 orders", "20,000 alternatives"):
+    with refused(DataError, "20,000 alternatives"):
         read_table(order)
 
 
@@ -288,9 +288,9 @@ def test_totals_are_no_option():
 def test_totals_on_one_side_of_a_file(tmp_path):
     table = ",a,b\na,0,3\nb,2,0\n"
     for text in (table + "Total,2,3\n", ",a,b,Total\na,0,3,3\nb,2,0,2\n", ",a,b,N\na,0,3,3\nb,2,0,2\nTotal,2,3,\n"):
-        with refused(DataError, "sums of the options"):
+        with refused(DataError, "sums over the options"):
             read(in_file(tmp_path, text), kinds.PAIRS)
-    with refused(DataError, "only rows have 'c'"):
+    with refused(DataError, "only the rows have 'c'"):
         read(in_file(tmp_path, table + "c,2,4\n"), kinds.PAIRS)
 
 
@@ -392,4 +392,4 @@ def test_one_weight_that_is_left_has_no_standard_error(few_replicates):
 def test_who_answered_is_recognised_by_the_name_of_the_column(tmp_path, name):
     rows = "p1,a,b,a\np1,b,c,c\np2,a,b,b\np2,b,c,c\n"
     data, sentence = read(in_file(tmp_path, f"{name},first,second,chosen\n{rows}"), kinds.PAIRS)
-    assert data.respondents == ("p1", "p2") and f"respondents {name!r}" in sentence
+    assert data.respondents == ("p1", "p2") and f"respondents in {name!r}" in sentence

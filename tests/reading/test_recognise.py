@@ -142,7 +142,7 @@ def test_data_of_another_kind_than_was_asked_for():
 @pytest.mark.parametrize(
     ("header", "facts"),
     [
-        ("winner,looser,year", ("list of comparisons", "'loser' for 'winner'", "rejected")),
+        ("winner,looser,year", ("list of comparisons", "'loser' to match 'winner'", "rejected")),
         ("left,right,size", ("table of trials", "'left' or 'right'", "chosen")),
         ("obsID,drink,choice", ("table of choices", "`alternative`")),
         ("alt,choice,size", ("`choice_id`",)),

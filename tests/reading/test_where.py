@@ -106,9 +106,9 @@ def test_what_cannot_be_read_is_said_with_its_place_and_an_example(file, conditi
 def test_errors_name_the_argument_that_gave_the_conditions():
     frame = pd.DataFrame({"n": [1, 2], "block": ["a", "b"]})
     for condition in ("m == 1", "n == x", "block > 3"):
-        with pytest.raises(DataError, match=f"^`holdouts` {condition[:3]}"):
+        with pytest.raises(DataError, match=f"^`holdouts` .{condition[:3]}"):
             Where.of(condition, "holdouts").holds(frame)
-    with refused(DataError, "`holdouts` n == 3 matches none"):
+    with refused(DataError, "`holdouts` (n == 3) matches none"):
         Where.of("n == 3", "holdouts").refuse_none_left(frame)
     for given in ("n = 1", 5):
         with refused(ArgumentError, "holdouts"):
@@ -130,9 +130,9 @@ def test_what_is_no_condition_is_refused(given):
         ("rt == fast", ("column 'rt'", "'fast' is not one")),
         ("rt in (1, fast)", ("column 'rt'", "'fast' is not one")),
         ("block > 3", ("column 'block'", "'main'", "relative to 3")),
-        ("code == 1", ("code == 1", "none of 5 rows", "'001', '002', '010'")),
-        ("block == mian", ("block == 'mian'", "none of 5 rows", "'main', 'practice'")),
-        ("rt > 1 and n < 2", ("none of 5 rows", "matches some")),
+        ("code == 1", ("code == 1", "none of the 5 rows", "'001', '002', '010'")),
+        ("block == mian", ("block == 'mian'", "none of the 5 rows", "'main', 'practice' and")),
+        ("rt > 1 and n < 2", ("none of the 5 rows", "matches some")),
     ],
 )
 def test_what_does_not_fit_the_table_is_said_in_one_sentence(file, condition, facts):

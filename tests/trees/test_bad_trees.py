@@ -55,8 +55,8 @@ NEWICK = [
     ("drinks.nwk\n", ("got 'drinks.nwk'", "pathlib.Path")),
     (None, ("`text`", "got NoneType")),
     ("(a:1);", (FEW, "got 'a'")),
-    ("(a:1,b:1,a:1);", ("numbers 1 and 3", "'a'")),
-    ("((a:1,' a':1):1,b:2);", ("numbers 1 and 2", "'a'")),
+    ("(a:1,b:1,a:1);", ("positions 1 and 3", "'a'")),
+    ("((a:1,' a':1):1,b:2);", ("positions 1 and 2", "'a'")),
     ("(c:1.5,b:2,a:1);", ("'a' has 1 and 'b' has 2", "rescale='extend'")),
     ("(a:1,(b:0.1000012,c:0.1):0.9);", ("'a' has 1 and 'b' has 1.0000012",)),
     ("(a:0,b:0);", ("0 for 'a'",)),
@@ -128,8 +128,8 @@ def test_leaf_length_may_be_any_number_in_its_range(length):
 STARS = [
     ([], (FEW, "got none")),
     (["a"], (FEW, "got 'a'")),
-    (["a", "b", "a"], ("numbers 1 and 3", "'a'")),
-    (["a", NAN], ("number 2 of 2",)),
+    (["a", "b", "a"], ("positions 1 and 3", "'a'")),
+    (["a", NAN], ("position 2 of 2",)),
     (5, ("got 5",)),
 ]
 
@@ -148,7 +148,7 @@ LINKAGES = [
     (None, "abc", ("3 labels", "(2, 4)", "got ()")),
     ("tree", "abc", ("`linkage`", "got str")),
     ([[0, 1], [2]], "abc", ("`linkage`", "got list")),
-    (GOOD, "aab", ("numbers 1 and 2", "'a'")),
+    (GOOD, "aab", ("positions 1 and 2", "'a'")),
     (np.zeros((0, 4)), "a", (FEW, "got 'a'")),
     ([[0, 1, 1, 2], [3, 1, 2, 3]], "abc", ("Row 1", "cluster 1,")),
     ([[0, 0, 1, 2], [3, 2, 2, 3]], "abc", ("Row 0", "cluster 0,")),
@@ -178,11 +178,11 @@ MATCHES = [
     (
         ["tea", "milk", "ale"],
         ["Tea", "mlik", "beer"],
-        ("leaf: 'Tea' (", "'tea'?), 'mlik' (", "'milk'?), 'beer'", "option: 'tea', 'milk', 'ale'."),
+        ("leaf: 'Tea' (", "'tea'?), 'mlik' (", "'milk'?), 'beer'", "option: 'tea', 'milk' and 'ale'."),
     ),
     (LETTERS, range(7), ("'0', '1', '2', '3', '4' and 2 more", "'a', 'b', 'c', 'd', 'e' and 3 more")),
     (LETTERS, ["a"], (FEW, "got 'a'")),
-    (LETTERS, ["a", "b", "b"], ("options", "numbers 2 and 3", "'b'")),
+    (LETTERS, ["a", "b", "b"], ("options", "positions 2 and 3", "'b'")),
     (LETTERS, None, ("options", "got None")),
 ]
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import Clusters, clusters_of
 from thali._model.dependence import MAX_OPTIONS, dependence_of_chains, effect_of
@@ -34,8 +35,9 @@ def _scores_of_groups(likelihood: Elimination, prior: Any, known: list[tuple[Any
 
 
 def effect_of_data(data: Any) -> float:
-    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long."""
-    if not data.are_choices or data.n_options > MAX_OPTIONS:
+    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long, and of
+    rankings with ties."""
+    if not data.are_choices or data.n_options > MAX_OPTIONS or (data.kind == CHOICES and data.n_ties):
         return float("nan")
     data = data.without_dates() if isinstance(data, PairedComparisons) else data
     likelihood = Elimination(ties=data.n_ties > 0, shared=False)

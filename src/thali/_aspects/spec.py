@@ -54,14 +54,14 @@ ELIMINATION = ModelSpec(
     aliases=("elimination", "EBA", "pIBP", *ALIASES_OF_ASPECTS),
     cls="thali._aspects.models.elimination:EliminationByAspects",
     data=(PAIRS, CHOICES),
-    answers="latent aspects by which options are eliminated: their number, weights and members",
+    answers="latent aspects by which options are eliminated (their number, weights and members)",
     papers=("tversky1972", "gorur2006", "miller2008"),
     methods=("mcmc", "maximum-likelihood"),
     features="aspects",
     pictures=("features", "n_features", "trace", "predictions", "ranks"),
     options=(
         METHOD.but(
-            help=" (maximum-likelihood: known aspects only; only unique aspects for choices of more than two options)"
+            help=". maximum-likelihood requires known aspects, and unique aspects for choices of more than two options"
         ),
         Option(
             "aspects",
@@ -106,13 +106,13 @@ ADDITIVE = ModelSpec(
     aliases=("additive", "ADCLUS"),
     cls="thali._aspects.models.additive:AdditiveClustering",
     data=(SIMILARITIES, TRIPLETS),
-    answers="latent features that objects share: their number, weights and members",
+    answers="latent features that objects share (their number, weights and members)",
     papers=("shepard1979", "navarro2007"),
     methods=("mcmc", "map"),
     features="features",
     pictures=("features", "membership", "n_features", "trace", "predictions"),
     options=(
-        METHOD.but(help=" (map: the best set of features from several annealing runs, in seconds)"),
+        METHOD.but(help=". map finds the best set of features in several annealing runs, in seconds"),
         Option(
             "features",
             "Features of the model. ibp: infer their number; K: exactly K; FILE: a table of objects and features.",

@@ -242,7 +242,7 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             shown = [level for level in levels if level not in unseen]
             raise DataError(
                 f"The tasks of the fit never show {name!r} as {asked[0]!r}, so its utility is unknown; use"
-                f" {shorten(shown)}",
+                f" one of {shorten(shown)}",
                 cure,
                 ".",
             )
@@ -261,8 +261,8 @@ def _refuse_unseen(coding: Coding, scheme: "Scheme", products: np.ndarray) -> No
             unknown = missing[:, place] & ~coding.seen[place][-1]
         if unknown.any():
             raise DataError(
-                f"A new product lacks {name!r} although all fitted products have it, or has it although none do, so"
-                " its utility is unknown; add or remove a level."
+                f"A new product {'lacks' if missing[unknown.argmax(), place] else 'has'} a level of {name!r}, unlike"
+                " the fitted products, so its utility is unknown; change the product."
             )
 
 
@@ -299,7 +299,7 @@ def refuse_many_levels(data: ChoiceExperiment, numbers: Iterable[str] | None) ->
         if name in of_numbers or len(levels) <= MANY_LEVELS or attribute.order not in (NUMBERS, MEASURED, ALPHABET):
             continue
         what = f"Attribute {name!r} has {len(levels):,} levels"
-        most = f"; more than {MANY_LEVELS} are accepted only if listed; "
+        most = f", but at most {MANY_LEVELS} are allowed unless they are listed; "
         listed: tuple[Any, ...] = ", or list the levels with ", Argument("levels"), "."
         if attribute.order == ALPHABET:
             named = ", replace them by a numeric attribute named in ", Argument("linear")
@@ -329,8 +329,8 @@ def unseen_remarks(coding: Coding, levels: dict[str, tuple[str, ...]]) -> list[M
         return []
     return [
         Message(
-            f"No task shows {shorten(named)}, so these levels have no coefficients and cannot be predicted. Attributes "
-            "named in ",
+            f"Levels that no task shows have no coefficients and cannot be predicted: {shorten(named)}. Attributes"
+            " named in ",
             Argument("linear"),
             " accept any number.",
         )
@@ -395,8 +395,8 @@ def interaction_pairs(interactions: Any) -> tuple[tuple[str, str], ...]:
         if one == other or (one, other) in found or (other, one) in found:
             raise ArgumentError(
                 Argument("interactions"),
-                f" pairs {one!r} with {other!r}, but pairs must be of different attributes, each listed once; remove"
-                " this pair.",
+                f" pairs {one!r} with {other!r}{', the same attribute' if one == other else ' twice'}; remove this"
+                " pair.",
             )
         found.append((one, other))
     return tuple(found)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.optimise import Concave, newton
-from thali._labels import shorten, suggest
-from thali.errors import Argument, ArgumentError, InPython
+from thali._labels import listed, shorten, suggest
+from thali.errors import Argument, ArgumentError, InPython, one_of
 
 from .coding import Coding, coding_by
 
@@ -201,7 +201,9 @@ def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[s
         if not isinstance(direction, str) or direction not in DIRECTIONS:
             raise ArgumentError(
                 Argument(argument),
-                f": the direction of {name!r} must be increasing or decreasing; got {direction!r}.",
+                f": the direction of {name!r} must be ",
+                one_of(argument, (*DIRECTIONS,), " or "),
+                f"; got {direction!r}.",
             )
         if name not in data.attributes:
             known = data.attributes
@@ -218,8 +220,8 @@ def directions_of(argument: str, given: Any, data: "ChoiceExperiment") -> dict[s
         if data.orders[name] == ALPHABET:
             raise ArgumentError(
                 Argument(argument),
-                f": the levels of {name!r} ({shorten(levels)}) are in alphabetical order only; list them from worst to"
-                " best with ",
+                f": the levels of {name!r} ({shorten(levels)}) were sorted alphabetically; list them from worst to best"
+                " with ",
                 Argument("levels"),
                 InPython(" when creating the data"),
                 ".",
@@ -280,8 +282,8 @@ def contradicted_sentence(data: "ChoiceExperiment", monotone: Mapping[str, str],
     against = [name for name, way in monotone.items() if z[name] * (1 if way == "increasing" else -1) < -least]
     if not against:
         return ""
-    named = ", ".join(f"{monotone[name]} {name!r} (z = {z[name]:.1f})" for name in against)
+    named = listed(f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in against)
     return (
-        f"A multinomial logit of these data contradicts {named}; a model restricted to this direction will find no"
-        " effect. Check the order of the levels, or declare the other direction or none."
+        f"A multinomial logit of these data contradicts the direction declared for {named}; a model with such a"
+        " restriction will find no effect. Check the order of the levels, or declare the other direction or none."
     )

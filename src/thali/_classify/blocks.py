@@ -131,7 +131,7 @@ def _look_over(x: Any, labels: Any, number: int, model: str) -> _Part:
         matrix = matrix_of(x)
         labels = labels_of(np.asarray(labels), model, len(matrix))
     except DataError as error:
-        raise DataError(f"In block {number} of X (rows are counted from 0 within the block): {error}") from None
+        raise DataError(f"Block {number} of X (rows counted from 0 within the block): {error}") from None
     return _Part(len(matrix), matrix.min(axis=0), matrix.max(axis=0), *np.unique(labels, return_counts=True))
 
 

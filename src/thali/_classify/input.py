@@ -50,7 +50,7 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
     --------
     >>> matrix_of([[1, 2], [3, float("nan")]])
     Traceback (most recent call last):
-    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); fill it in or remove the row.
+    thali.errors.DataError: X is NaN in row 1, column 1 (counted from 0); enter finite numbers or remove such rows.
     """
     if is_sparse(X):
         raise DataError(
@@ -83,7 +83,9 @@ def matrix_of(X: Any, names: np.ndarray | None = None) -> np.ndarray:
         what = "NaN" if math.isnan(matrix[row, column]) else "inf"
         count = int(wrong.sum())
         more = f", and {count - 1} more entries are NaN or infinite" if count > 1 else ""
-        raise DataError(f"X is {what} in row {row}, {column_name(names, column)}{more}; fill it in or remove the row.")
+        raise DataError(
+            f"X is {what} in row {row}, {column_name(names, column)}{more}; enter finite numbers or remove such rows."
+        )
     return matrix
 
 
@@ -112,7 +114,8 @@ def sparse_matrix_of(X: Any) -> Any:
         column = int(np.searchsorted(matrix.indptr, place, side="right")) - 1
         what = "NaN" if math.isnan(matrix.data[place]) else "inf"
         raise DataError(
-            f"X is {what} in row {matrix.indices[place]}, {column_name(None, column)}; fill it in or remove the row."
+            f"X is {what} in row {matrix.indices[place]}, {column_name(None, column)}; enter finite numbers or remove"
+            " such rows."
         )
     return matrix
 
@@ -153,8 +156,8 @@ def codes_of(y: Any, model: str, rows: int) -> tuple[np.ndarray, np.ndarray]:
         named = ", ".join(shown(classes[k]) for k in alone[:5]) + (", ..." if alone.size > 5 else "")
         warn(
             DataWarning(
-                f"Classes with a single member in y: {named}. Their probabilities depend on one row each; merge rare"
-                " classes if one row is too little."
+                f"Classes with a single row in y: {named}. The probability of such a class depends on this row alone;"
+                " merge rare classes if one row is too little."
             )
         )
     return classes, codes.astype(np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import whole
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
+from thali._labels import positions, shorten
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
@@ -51,11 +52,13 @@ def _the_same(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 def _codes_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The place of every label among the classes of the fit."""
-    known = {label: k for k, label in enumerate(classes.tolist())}
+    known = positions(classes.tolist())
     codes = np.array([known.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
-        named = ", ".join(map(repr, list(known)[:10]))
-        raise DataError(f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to {named}.")
+        named = shorten(list(known), 10)
+        raise DataError(
+            f"y contains {shown(labels[int(np.argmin(codes))])}, but the model was fitted to the classes {named}."
+        )
     return codes
 
 

@@ -119,8 +119,9 @@ def warn_of_evidence(table: "pandas.DataFrame", go_on: str | Fact) -> None:
         kind = InterruptedWarning if interrupted else IncompleteWarning
         warn(
             kind(
-                f"{'Stopped early; the' if interrupted else 'The'} evidence of {shorten(waiting, _MAX_NAMED)} is not"
-                " available yet, and the probabilities cover only the other models; ",
+                f"{'Stopped early: the' if interrupted else 'The'} evidence for"
+                f" {shorten(waiting, _MAX_NAMED)} is not available yet, and the"
+                " probabilities cover only the other models; ",
                 go_on,
                 ".",
             )
@@ -191,7 +192,7 @@ def _checked_odds(prior_odds: Any, named: Mapping[str, Any]) -> dict[str, float]
 def _unusable(names: list[str], found: dict[str, LogEvidence]) -> tuple[object, ...]:
     parts: list[object] = []
     for name in names:
-        parts += [f"{name}: ", found[name].convergence.message, " "]
+        parts += [f"Model {name!r}: ", found[name].convergence.message, " "]
     return tuple(parts[:-1])
 
 
@@ -319,23 +320,23 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     equal = "equal prior odds" if len(set(prior.values())) == 1 else "these prior odds"
     factors = {name: tuple(table.loc[name, ["log_bayes_factor", "log_bayes_factor_se"]]) for name in found}
     near = [name for name, (factor, error) in factors.items() if name != best and factor < 2.0 * error]
-    beside = f", but cannot be distinguished from {', '.join(near)}" if near else ""
+    beside = f", but cannot be distinguished from {shorten(near)}" if near else ""
     sentences = []
     if others := [name for name in factors if name != best]:
         second = min(others, key=lambda name: factors[name])
-        what = "do not separate {} and {}" if second in near else "support {} over {}"
+        what = "do not separate {!r} and {!r}" if second in near else "support {!r} over {!r}"
         by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {what.format(best, second)} ({by}).")
     sentences += [
-        f"{best} has the highest evidence (log {row['log_evidence']:.2f}, standard error {row['std_error']:.2f})"
-        f" and, with {equal}, posterior probability {_probability(row['probability'])}{beside}."
+        f"{best!r} has the highest evidence (log {row['log_evidence']:.2f}, standard error {row['std_error']:.2f})"
+        f" and, with {equal}, a posterior probability of {_probability(row['probability'])}{beside}."
     ]
     for name in (name for name in found if name != best):
         other, (factor, error) = table.loc[name], factors[name]
         unsure = ", not distinguishable from 0" if name in near else ""
         sentences.append(
-            f"The log Bayes factor of {best} over {name} is {factor:.2f} (standard error {error:.2f}{unsure}); by Kass"
-            f" & Raftery (1995) the evidence against {name} is {other['evidence_against']}."
+            f"The log Bayes factor of {best!r} over {name!r} is {factor:.2f} (standard error {error:.2f}{unsure}); by"
+            f" Kass & Raftery (1995) the evidence against {name!r} is {other['evidence_against']}."
         )
     if BASE in table.index and table.loc[BASE, "log_evidence"] > row["log_evidence"]:
         sentences.append(
@@ -343,10 +344,10 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         )
     if len(missing := table.attrs["missing"]):
         sentences.append(
-            f"The evidence for {shorten(missing['model'])} is not available yet; the probabilities cover only the"
-            " other models."
+            f"The evidence for {shorten([*missing['model']])} is not available yet; the probabilities cover only"
+            " the other models."
         )
-    sentences += [f"{name}: {each.convergence}" for name, each in found.items() if not each.usable]
+    sentences += [f"Model {name!r}: {each.convergence}" for name, each in found.items() if not each.usable]
     if "sensitivity" in table.attrs:
         sentences.append(_how_sensitive(table, best))
     return sentences
@@ -357,8 +358,8 @@ def _how_sensitive(table: "pandas.DataFrame", best: str) -> str:
     other = table.attrs["sensitivity"].groupby(level="prior", sort=False)["log_evidence"].idxmax()
     changed = {change: at[1] for change, at in other.items() if at[1] != best}
     if not changed:
-        return f"{best} has the highest evidence under each of the {len(other)} other priors tried."
-    named = "; ".join(f"{model} with {change}" for change, model in changed.items())
+        return f"{best!r} has the highest evidence under each of the {len(other)} other priors tried."
+    named = "; ".join(f"{model!r} ({change})" for change, model in changed.items())
     return f"Under other priors another model has the highest evidence: {named}."
 
 

@@ -16,7 +16,7 @@ from thali._inference.parts import Batch, Record
 from thali._inference.progress import Progress, says
 from thali._inference.threads import run_all
 from thali._inference.warn import warn, without_warnings
-from thali._labels import shorten
+from thali._labels import listed
 from thali._model.registry import spec_of
 from thali._model.saved import packed
 from thali.errors import Argument, ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
@@ -184,25 +184,25 @@ def warn_of(table: "pandas.DataFrame", splitter: Splitter, go_on: str | Fact) ->
     part = splitter.part
     missing = table.attrs["missing"]
     fits = table.attrs["fits"]
-    fit_names = {number: f"{row['model']} fitted without {splitter.name(row)}" for number, row in missing.iterrows()}
+    fit_names = {number: f"{row['model']!r} fitted without {splitter.name(row)}" for number, row in missing.iterrows()}
     is_failed = missing["why"] != NOT_RUN
     if is_failed.any():
         failed = missing[is_failed]
-        named = [f"{fit_names[row.Index]!r} ({row.why})" for row in failed.head(_MAX_NAMED).itertuples()]
+        named = [f"{fit_names[row.Index]} ({row.why})" for row in failed.head(_MAX_NAMED).itertuples()]
         more = f"; and {len(failed) - _MAX_NAMED:,} more" if len(failed) > _MAX_NAMED else ""
         warn(
             IncompleteWarning(
                 f"{len(failed):,} of {fits:,} fits failed: {'; '.join(named)}{more}. The other fits were kept, but"
-                f" these {part}s are excluded from the comparison for all models."
+                f" every {part} of a failed fit is excluded from the comparison for all models."
             )
         )
     if waiting := [fit_names[number] for number in missing.index[~is_failed]]:
-        stopped = "Stopped early; " if table.attrs["interrupted"] else ""
+        stopped = "Stopped early: " if table.attrs["interrupted"] else ""
         kind = InterruptedWarning if table.attrs["interrupted"] else IncompleteWarning
         warn(
             kind(
-                f"{stopped}{fits - len(missing):,} of {fits:,} fits are finished and saved; not run:"
-                f" {shorten(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all models are excluded; ",
+                f"{stopped}{fits - len(missing):,} of {fits:,} fits are finished. Not run:"
+                f" {listed(waiting, _MAX_NAMED)}. {part.capitalize()}s not finished for all models are excluded; ",
                 go_on,
                 ".",
             )

@@ -11,9 +11,9 @@ from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.parts import LeftPair
 from thali._data.similarities import Similarities
-from thali._inference.numerics.counts import log_outcome_coefficients
+from thali._inference.numerics.counts import log_normal_density, log_outcome_coefficients
 from thali._inference.warn import warn
-from thali._labels import shorten
+from thali._labels import listed, shorten
 from thali._model.registry import spec_of
 from thali._posterior.summary import MIN_DRAWS, bulk_and_r_hat, mean_mcse
 from thali.errors import DataError, DataWarning
@@ -209,16 +209,15 @@ class PairSplitter(EachPair):
         for part in range(self.data.n_pairs):
             (rest,), name = self.train(np.array([part])), "-".join(self.options(part))
             if lost := [label for label in rest.never_compared if label not in alone]:
-                lonely.append(f"{' and '.join(lost)} (compared only with the other option of {name})")
+                lonely.append(f"{shorten(lost)} (compared only in the pair {name!r})")
             elif len(rest.components()) > groups:
                 cut.append(name)
         found = []
         if lonely:
-            found.append(f"Holding out a pair leaves an option without comparisons: {shorten(lonely, _MAX_NAMED)}.")
+            found.append(f"Holding out a pair leaves an option without comparisons: {listed(lonely, _MAX_NAMED)}.")
         if cut:
             found.append(
-                "Holding out a pair splits the options into groups that were never compared:"
-                f" {shorten(cut, _MAX_NAMED)}."
+                f"The only connection between two groups of options is held out with {shorten(cut, _MAX_NAMED)}."
             )
         if found:
             message = " ".join(found) + " Predictions for these pairs depend only on the prior."
@@ -242,12 +241,6 @@ class ObjectPairs(EachPair):
 
     def observed(self) -> dict[str, np.ndarray]:
         return {"values": self.data.values, "judgements": self.data.judgements}
-
-    def train(self, part: np.ndarray) -> tuple[Similarities]:
-        return (self.data.take(~part),)
-
-    def test(self, part: np.ndarray) -> Similarities:
-        return self.data.take(part)
 
 
 # Scores of left-out pairs: the log-likelihood of counts, and the predictive density of similarities -------------------
@@ -322,7 +315,7 @@ class BinomialScorer(Scorer):
 
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         return (
-            f"{best} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair (observed proportions:"
+            f"{best!r} predicts held-out pairs best: {table.loc[best, 'nll']:.3f} nats per pair (observed proportions:"
             f" {table.loc[EMP, 'nll']:.3f}, guessing: {table.loc[BASE, 'nll']:.3f})."
         )
 
@@ -379,7 +372,7 @@ class GaussianScorer(Scorer):
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         mu, sigma = model.predict_left_out(test)
-        densities = -0.5 * ((test.values - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * math.log(2.0 * math.pi)
+        densities = log_normal_density(test.values, mu, sigma)
         top = densities.max(axis=(0, 1))
         likelihood = np.exp(densities - top)
         mean = likelihood.mean(axis=(0, 1))
@@ -407,7 +400,7 @@ class GaussianScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
-            f"{best} predicts held-out similarities best: log score {row['log_score']:.3f} per pair (one distribution"
+            f"{best!r} predicts held-out similarities best: log score {row['log_score']:.3f} per pair (one distribution"
             f" for all: {base['log_score']:.3f}), root mean squared error {math.sqrt(row['squared_error']):.3f}"
             f" ({math.sqrt(base['squared_error']):.3f})."
         )

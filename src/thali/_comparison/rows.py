@@ -52,8 +52,9 @@ class RowSplitter(Splitter):
         if hold_out is not None:
             raise ArgumentError(
                 Argument("hold_out"),
-                " does not apply to covariates and classes, because their rows are held out in folds; remove this"
-                " argument.",
+                " does not apply to covariates and classes, because their rows are held out in folds; remove ",
+                Argument("hold_out"),
+                ".",
             )
         number = FOLDS if folds is None else folds
         fold = fold_of_rows(self.y, number, seed)
@@ -91,7 +92,7 @@ def fold_of_rows(labels: np.ndarray, folds: int, seed: Any) -> np.ndarray:
     if isinstance(folds, bool) or not isinstance(folds, int | np.integer) or not 2 <= folds <= max_folds(labels):
         raise ArgumentError(
             Argument("folds"),
-            f" must be 2 to {max_folds(labels):,} (the number of rows in classes with at least two members); got"
+            f" must be from 2 to {max_folds(labels):,} (the number of rows in classes with at least two members); got"
             f" {folds!r}.",
         )
     codes, counts = np.unique(labels, return_inverse=True, return_counts=True)[1:]
@@ -140,9 +141,8 @@ class ClassScorer(Scorer):
     )
     called: ClassVar[str] = "rows"
     legend: ClassVar[str] = (
-        "log loss: mean -ln predicted probability of the class, smaller is better; accuracy: share of rows whose"
-        " class is the most probable one; Brier: mean squared distance of the probabilities from 0 and 1; to best:"
-        " log loss"
+        "log loss: mean -ln predicted probability of the class, smaller is better; accuracy: share of rows whose class"
+        " is the most probable one; Brier: mean squared distance of the probabilities from 0 and 1; to best: log loss"
         " minus that of the best model. BASE: class proportions, and the largest class, of the other rows."
     )
 
@@ -175,7 +175,7 @@ class ClassScorer(Scorer):
     def headline(self, table: "pandas.DataFrame", best: str) -> str:
         row, base = table.loc[best], table.loc[BASE]
         return (
-            f"{best} predicts held-out rows best: log loss {row['log_loss']:.3f} (class proportions:"
+            f"{best!r} predicts held-out rows best: log loss {row['log_loss']:.3f} (class proportions:"
             f" {base['log_loss']:.3f}), {percent(row['accuracy'], 1)} correct (largest class:"
             f" {percent(base['accuracy'], 1)})."
         )
@@ -206,7 +206,7 @@ def check_folds(labels: np.ndarray, folds: int) -> None:
     if folds and not 2 <= folds <= most:
         raise ArgumentError(
             Argument("folds"),
-            f" must be 2 to {most:,} (the number of rows in classes with at least two members), or 0 for no"
+            f" must be from 2 to {most:,} (the number of rows in classes with at least two members), or 0 for no"
             f" cross-validation; got {folds}.",
         )
 

@@ -122,7 +122,7 @@ class Scorer(ABC):
         predictions, best = table.attrs["predictions"], table.attrs["best"]
         of_best = predictions[(predictions["model"] == best) & predictions[self.main].notna()]
         worst = of_best.sort_values(self.main, ascending=self.higher, kind="stable").head(WORST)
-        return [f"Worst predictions of {best}: {'; '.join(map(self.prediction, worst.itertuples()))}."]
+        return [f"Worst predictions of {best!r}: {'; '.join(map(self.prediction, worst.itertuples()))}."]
 
     def prediction(self, row: Any) -> str:
         """A row of `attrs["predictions"]` in words."""
@@ -133,7 +133,7 @@ class Scorer(ABC):
         scores = table.attrs[self.units][ranked].dropna()
         zeros = {name: int(np.isinf(scores[name]).sum()) for name in ranked}
         return [
-            f"{name} assigned probability 0 to {event.format(count=count, n=len(scores))}."
+            f"{name!r} assigned probability 0 to {event.format(count=count, n=len(scores))}."
             for name, count in zeros.items()
             if count
         ]

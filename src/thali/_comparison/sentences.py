@@ -73,15 +73,15 @@ def who_predicts_best(ranked: list[str], found: tuple[float, float] | None, n: i
     best, second, *_ = ranked
     by = "" if found is None else " (difference {:.3f}, SE {:.3f})".format(*found)
     if is_established(found, n):
-        return f"Held-out {called}: {best} predicts better than {second}{by}."
-    return f"Held-out {called}: no established difference between {best} and {second}{by}."
+        return f"Held-out {called}: {best!r} predicts better than {second!r}{by}."
+    return f"Held-out {called}: no established difference between {best!r} and {second!r}{by}."
 
 
 def unlike_lapses(found: dict[str, float]) -> list[str]:
     """A sentence if the models have different lapses."""
     if len(set(found.values())) < 2:
         return []
-    named = ", ".join(f"{name} {lapse:g}" for name, lapse in found.items())
+    named = ", ".join(f"{name!r} {lapse:g}" for name, lapse in found.items())
     return [f"The models have different lapse rates ({named}), which may explain part of the differences."]
 
 
@@ -133,15 +133,15 @@ def unconverged(table: "pandas.DataFrame") -> str | Message:
             error = table.loc[name, f"{main}_mcse"]
             score = "" if math.isnan(error) else f", Monte Carlo error of {main} {error:.3f}"
             sentences.append(
-                f"{name} for {wrong.sum():,} of {len(rows):,} pairs (R-hat up to {rows['r_hat'].max():.3f}{score})"
+                f"{name!r} on {wrong.sum():,} of {len(rows):,} pairs (R-hat up to {rows['r_hat'].max():.3f}{score})"
             )
     if not sentences:
         return ""
     return Message(
-        f"The chains disagree on held-out pairs: {'; '.join(sentences)} (target: R-hat of at most "
-        f"{HIGHEST_R_HAT}). Repeat the comparison with more ",
+        f"The chains disagree (R-hat above {HIGHEST_R_HAT}) on held-out pairs: {'; '.join(sentences)}. Repeat the"
+        " comparison with more ",
         Argument("draws"),
         " and ",
         Argument("tune"),
-        ", or accept this error.",
+        ", or accept the Monte Carlo error.",
     )

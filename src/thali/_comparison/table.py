@@ -169,7 +169,7 @@ def comparison_table(found: ScoreTable) -> "pandas.DataFrame":
     missing = found.missing()
     failed = [why for why in missing["why"] if why != NOT_RUN]
     if failed and len(missing) == len(found.records):
-        raise ArgumentError(f"No fit succeeded; the first failed with: {failed[0]}")
+        raise ArgumentError(f"No fit succeeded; the first failed with {failed[0]}")
     scorer = found.scorer
     table = Table(index=pd.Index(found.order, name="model"))
     for name, values in scorer.columns(found).items():

@@ -8,12 +8,12 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
-from thali._data.kinds import CLASSES, SPECS
+from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, form_of
 from thali._data.pairs import PairedComparisons
 from thali._data.rows import Observations
 from thali._data.spec import DataSpec
 from thali._inference.warn import warn
-from thali._labels import shorten
+from thali._labels import plural, shorten
 from thali._late import load
 from thali.errors import Argument, DataError, DataWarning, InPython, Message, Setting
 
@@ -42,8 +42,8 @@ def _ways_of(spec: DataSpec, by_groups: bool) -> dict[str, Way]:
 
 
 # Of each kind of data the ways by the values of `leave_out`, the usual one first.
-WAYS: dict[str, dict[str, Way]] = {spec.kind: _ways_of(spec, False) for spec in SPECS if spec.ways}
-WAYS |= {spec.groups: _ways_of(spec, True) for spec in SPECS if spec.by_group}
+WAYS: dict[DataForm, dict[str, Way]] = {DataForm(spec.kind): _ways_of(spec, False) for spec in SPECS if spec.ways}
+WAYS |= {DataForm(spec.kind, GROUPS): _ways_of(spec, True) for spec in SPECS if spec.by_group}
 SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
 
 
@@ -69,36 +69,37 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     """
     if data.answers is None:
         raise DataError(
-            "The comparisons do not identify respondents; hold out pairs instead, or read the table with its"
+            "The comparisons do not identify respondents; hold out pairs instead, or read them again and name the"
             " column of respondents",
             InPython("", Message(", ", Argument("respondent"))),
             ".",
         )
     if data.n_ties:
         raise DataError(
-            f"Leaving out respondents requires choices without ties, but {data.n_ties:,} of these are ties. ",
+            "Leaving out respondents requires choices without ties, but the data contain"
+            f" {plural(data.n_ties, 'tie')}. ",
             InPython(
-                'Give data.without_ties("half") or data.without_ties("drop")',
+                'Pass data.without_ties("half") or data.without_ties("drop")',
                 Message("Set ", Setting("ties", "half"), " or ", Setting("ties", "drop")),
             ),
             ", or hold out pairs instead.",
         )
     if data.covariate_names:
         named = shorten(data.covariate_names)
-        warn(DataWarning(f"Leaving out respondents does not support covariates, so the models ignore {named}."))
+        warn(DataWarning(f"Predictions for left-out respondents do not use covariates, so the models ignore {named}."))
     return Choices.from_comparisons(data)
 
 
-def usual_way(kind: str) -> Way:
+def usual_way(form: DataForm) -> Way:
     """What is left out unless the user says otherwise."""
-    return next(iter(WAYS[kind].values()))
+    return next(iter(WAYS[form].values()))
 
 
 def parts_of(data: Any, leave_out: str | None) -> int:
     """Return how many parts are left out in turn, unless a number of folds is asked for."""
     data, leave_out = as_left_out(data, leave_out)
-    kind = kind_of(data)
-    way = usual_way(kind) if leave_out is None else WAYS[kind][leave_out]
+    form = compared_form(data)
+    way = usual_way(form) if leave_out is None else WAYS[form][leave_out]
     return len(way.splitter(data).parts(np.random.SeedSequence(0), None, None))
 
 
@@ -112,12 +113,12 @@ def is_own(data: Any) -> bool:
     return isinstance(data, tuple) and type(data) is not tuple
 
 
-def kind_of(data: Any) -> str:
-    """The kind of data that a comparison is given, of `thali._data.kinds`."""
+def compared_form(data: Any) -> DataForm:
+    """Return the form of the data that a comparison is given; a DataError for what has none."""
     if type(data) is tuple and len(data) == 2:
-        return CLASSES
-    if (kind := getattr(data, "kind", None)) in WAYS:
-        return kind
+        return DataForm(CLASSES)
+    if (form := form_of(data)) in WAYS:
+        return form
     raise DataError(
         "compare requires PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for"
         f" classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."

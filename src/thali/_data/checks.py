@@ -75,7 +75,7 @@ def _number(value: Any, k: int, where: Callable[[int], str], what: str) -> float
 def _spelled_number(text: str, what: str) -> str:
     """How to write what only people read as a number: with separators of thousands, or per cent."""
     if re.fullmatch(r"[+-]?\d{1,3}([,.' \u00a0\u202f\u2019]\d{3})+([,.]\d+)?", text.strip()):
-        return f"; write it without thousands separators, {re.sub(r'[^0-9]', '', text)}"
+        return f"; write {re.sub(r'[^0-9]', '', text)}, without thousands separators"
     if re.fullmatch(r"[+-]?[\d.,]+\s*%", text.strip()):
         return "; give counts, not percentages" if what == "count" else "; give numbers without a per cent sign"
     return ""

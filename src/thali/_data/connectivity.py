@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from thali._labels import shorten
+from thali._labels import listed, shorten
 from thali.errors import DataError, InPython
 
 
@@ -53,9 +53,8 @@ def parted(what: str, groups: list[list[str]], how: str, most: int = 4) -> str:
     large = [group for group in groups if len(group) > 1]
     if len(large) < 2:
         return ""
-    names = "; ".join(f"({shorten(group)})" for group in large[:most])
-    names += f"; and {len(large) - most:,} more" if len(large) > most else ""
-    return f"The {what} form {len(large):,} groups that were never {how}: {names}."
+    names = listed([f"({shorten(group)})" for group in large], most + 1)
+    return f"The {what} form {len(large):,} groups that were never {how}, {names}."
 
 
 def _reaches_all(n_options: int, start: np.ndarray, end: np.ndarray) -> bool:
@@ -96,9 +95,9 @@ def check_finite(
                 "chosen over, or rejected for," if not (beaten or beats) else "rejected for" if beats else "chosen over"
             )
             raise DataError(
-                f"No finite estimate exists, because some options were never {was} any other:"
-                f" {shorten(names)}. Remove these options",
-                InPython(" with subset"),
+                f"No finite estimate exists, because of options that were never {was} any other:"
+                f" {shorten(names)}. Remove such options",
+                InPython(" with `subset`"),
                 ", or ",
                 *instead,
             )

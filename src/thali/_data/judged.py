@@ -9,6 +9,8 @@ from thali._described import Described, Description, Facts
 from thali._labels import shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
+from .kinds import ONE
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -82,6 +84,7 @@ class Judged(Frozen):
     """Answers about options or objects that have labels; a kind without the thing answers with the neutral value."""
 
     kind: ClassVar[str]  # of data, of `thali._data.kinds`
+    population: ClassVar[str] = ONE  # GROUPS: of several groups of respondents
     respondents: tuple[str, ...] = ()  # the names of those who answered; () if unknown
     option_word: ClassVar[str] = "option"
     are_choices: ClassVar[bool] = False
@@ -191,20 +194,20 @@ class Judged(Frozen):
 
 def with_more(old: Any, new: Any) -> Any:
     """All comparisons or choices together, of the options of the old ones; who made them is kept if both know it."""
-    for each, which in ((old, "fitted to"), (new, "to be updated with")):
+    for each, which in ((old, "the model was fitted to"), (new, "got")):
         if not isinstance(each, Judged) or not each.are_choices or each.worst is not None:
             raise DataError(
-                f"Only paired comparisons and choices from sets can be updated; the model is {which}"
+                f"Only paired comparisons and choices from sets can be updated; {which}"
                 f" {type(each).__name__}. Fit all data together instead."
             )
     if type(old) is not type(new):
         kinds = f"{type(old).__name__}, but the update has {type(new).__name__}"
-        raise DataError(f"The model is fitted to {kinds}; fit all data together.")
+        raise DataError(f"The model was fitted to {kinds}; fit all data together.")
     unknown = [label for label in new.labels if label not in set(old.labels)]
     if unknown:
         raise DataError(
-            "The new data contain options that the model was not fitted to,"
-            f" {shorten(unknown)}{suggest(unknown[0], old.labels)}; fit all data together."
+            "The new data contain options that the model was not fitted to:"
+            f" {shorten(unknown)}; fit all data together.{suggest(unknown[0], old.labels)}"
         )
     if old.covariate_names or new.covariate_names:
         raise DataError("Comparisons with covariates cannot be updated; fit all data together.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from thali._labels import plural
+from thali._labels import plural, shorten
 from thali.errors import DataError
 
 _WITHOUT_LABELS: dict[tuple[str, ...], Any] = {}  # by name and fields, what compiled code sees: data without `labels`
@@ -25,8 +25,8 @@ class Observed:
             )
         if "labels" not in data._fields:
             raise DataError(
-                f"{type(data).__name__} requires a field `labels` with the names of the options; it has"
-                f" {', '.join(data._fields) or 'no field'}."
+                f"{type(data).__name__} requires a field `labels` with the names of the options; its"
+                f" fields are {shorten(data._fields) or 'none'}."
             )
         self.original: Any = data
         self.labels = tuple(str(label) for label in data.labels)
@@ -80,5 +80,5 @@ def _usable(name: str, value: Any) -> Any:
     except ValueError:  # a ragged list
         array = np.array(None)
     if array.ndim == 0 or array.dtype.kind not in "biuf":
-        raise DataError(f"Field {name} must be a number or an array of numbers; got {type(value).__name__}.")
+        raise DataError(f"Field {name!r} must be a number or an array of numbers; got {type(value).__name__}.")
     return array

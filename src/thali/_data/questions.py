@@ -147,9 +147,7 @@ class Questions:
         """Draw counts for probabilities (answers,), with as many answers to each question."""
         totals = self.totals
         if (totals != np.floor(totals)).any():
-            raise DataError(
-                "Simulation requires integer numbers of choices, but these are weighted; give unweighted counts."
-            )
+            raise DataError("Simulation requires unweighted choices, but these are weighted; give unweighted counts.")
         return draw_answers(rng, totals.astype(np.int64)[:, None], p[None], self.start)[:, 0].astype(float)
 
 

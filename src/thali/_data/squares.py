@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, shorten
+from thali._labels import as_label, checked_labels, plural, positions, shorten
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -47,13 +47,13 @@ def _array(values: Any, words: SquareWords) -> np.ndarray:
     try:
         return np.array(values)
     except ValueError:
-        raise DataError(f"`{words.argument}` must be square, but its rows differ in length.") from None
+        raise DataError(f"`{words.argument}` must be a square matrix, but its rows differ in length.") from None
 
 
 def _check_square(shape: tuple[int, ...], words: SquareWords) -> None:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise DataError(
-            f"`{words.argument}` must be square, with one row and one column per {words.noun}; got shape"
+            f"`{words.argument}` must be a square matrix, with one row and one column per {words.noun}; got shape"
             f" {tuple(shape)}. {words.elsewhere}"
         )
 
@@ -66,8 +66,8 @@ def _square_frame(
 
     if len(frame) + 1 == len(frame.columns) and not pd.api.types.is_numeric_dtype(frame.iloc[:, 0]):
         raise DataError(
-            f"`{words.argument}` must be square; got shape {frame.shape}, whose first column contains labels. Pass"
-            f" frame.set_index({frame.columns[0]!r})."
+            f"`{words.argument}` must be a square matrix; got shape {frame.shape}, whose first column contains labels."
+            f" Pass frame.set_index({frame.columns[0]!r})."
         )
     _check_square(frame.shape, words)
 
@@ -85,7 +85,7 @@ def _square_frame(
         elif set(rows) != set(own):
             raise DataError(mismatch(rows, own))
         else:
-            place = {name: k for k, name in enumerate(rows)}
+            place = positions(rows)
             values = values[[place[name] for name in own]]
     if labels is not None:
         labels = tuple(labels)
@@ -99,6 +99,6 @@ def mismatch(rows: Iterable[str], columns: Iterable[str]) -> str:
     rows, columns = list(rows), list(columns)
     only_rows = [name for name in rows if name not in columns]
     only_columns = [name for name in columns if name not in rows]
-    found = [f"only rows have {shorten(only_rows)}"] if only_rows else []
-    found += [f"only columns have {shorten(only_columns)}"] if only_columns else []
-    return f"Rows and columns must have the same labels; {', '.join(found)}."
+    found = [f"only the rows have {shorten(only_rows)}"] if only_rows else []
+    found += [f"only the columns have {shorten(only_columns)}"] if only_columns else []
+    return f"Rows and columns must have the same labels; {' and '.join(found)}."

@@ -80,9 +80,7 @@ def refuse_lone_totals(rows: Sequence[str], columns: Sequence[str], values: np.n
     if inside.any() and sums:
         extra = [label for label, shared in zip(rows, shared_rows, strict=True) if not shared]
         extra += [label for label, shared in zip(columns, shared_columns, strict=True) if not shared]
-        raise DataError(
-            f"Some rows or columns contain the sums of the options, not options: {shorten(extra)}. Remove them."
-        )
+        raise DataError(f"Some rows or columns contain sums over the options: {shorten(extra)}. Remove the sums.")
 
 
 def dropped_columns(frame: "pd.DataFrame", used: set[Any]) -> str | None:

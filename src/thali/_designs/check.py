@@ -149,7 +149,7 @@ def check(
 
     number, target = (
         whole("respondents", respondents, 1),
-        positive("standard_error", standard_error, "the standard error"),
+        positive("standard_error", standard_error, "the target for each utility"),
     )
     data, names, levels, has_none, drawn, _, coding = asked_of(design, prior, prior_sd, interactions)
     utilities = [np.mean(each, axis=0) for each in zip(*drawn, strict=True)]

@@ -373,7 +373,8 @@ def _holdout(number: int, given: Any, attributes: Attributes) -> list[dict[str, 
             )
         if idle := [name for name in named if name not in attributes.names]:
             raise ArgumentError(
-                Argument("holdouts"), f": {shorten(idle)} of task {number} is not an attribute; remove this entry."
+                Argument("holdouts"),
+                f": task {number} contains {idle[0]!r}, which is not an attribute; remove this entry.",
             )
         found.append({name: named[name] for name in attributes.names})
         _refuse_holdout(number, found[-1], attributes)
@@ -389,16 +390,16 @@ def _refuse_holdout(number: int, product: Mapping[str, Any], attributes: Attribu
         if label not in labels and (None in map(as_number, labels) or as_number(label) is None):
             raise ArgumentError(
                 Argument("holdouts"),
-                f": {name!r} of a product of task {number} is {label!r}, a level that no other task has; the levels"
+                f": a product in task {number} has {name!r} {label!r}, a level that no other task has; the levels"
                 f" are {shorten(labels)}.{suggest(label, labels)}",
             )
     if not attributes.allows(known):
         shown = ", ".join(f"{name} {as_label(value)}" for name, value in product.items())
         raise ArgumentError(
             Argument("holdouts"),
-            f": task {number} contains the product {shown}, which is ",
+            f": task {number} contains a product ({shown}) that is excluded by ",
             Argument("prohibited"),
-            "; change or allow it.",
+            "; change or allow the product.",
         )
 
 
@@ -433,7 +434,7 @@ def _refuse_few(attributes: Attributes, tasks: int, alternatives: int, has_none:
     if sum(1 for _, _ in zip(range(alternatives), products, strict=False)) < alternatives:
         raise ArgumentError(
             Argument("alternatives"),
-            f" is {alternatives}, more than the number of different products; reduce it.",
+            f" is {alternatives}, more than the number of different products; choose fewer.",
         )
     wanted = sum(attributes.sizes) - len(attributes.sizes) + has_none + crossed
     contrasts = tasks * (alternatives - 1 + has_none)

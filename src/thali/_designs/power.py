@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 
 from thali._arguments import whole
 from thali._data.connectivity import connected, parted
+from thali._inference.places import starts
 from thali._inference.seeds import root, streams
 from thali._inference.warn import without_warnings
 from thali._labels import as_label
@@ -116,7 +117,7 @@ def power(
     if (sets := sets_in(design.table if isinstance(design, Printed) else design)) is not None:
         if interactions:
             raise ArgumentError(
-                Argument("interactions"), " require attributes, which options do not have; remove them."
+                Argument("interactions"), " require attributes, which options do not have; remove the interactions."
             )
         return _of_sets(sets, prior, number, float(spread), studies, random_seed)
     if number is None:
@@ -128,7 +129,7 @@ def power(
     if len(beta) > len(coding.names):
         raise ArgumentError(
             Argument("design"),
-            " contains products without some attributes, whose choices cannot be simulated; fill them in.",
+            " contains products without some attributes, whose choices cannot be simulated; fill in all attributes.",
         )
     beta = np.append(beta, np.zeros(len(coding.names) - len(beta)))
     _refuse_few(number, len(beta), spread)
@@ -165,8 +166,8 @@ def _refuse_few(number: int, p: int, spread: float) -> None:
     if number < (least := _least(p, spread)):
         raise ArgumentError(
             Argument("respondents"),
-            f" must be at least {least} if respondents vary ({_MORE} more than the {p} coefficients, for standard"
-            f" errors by respondent); got {number}.",
+            f" must be at least {least} if respondents vary ({_MORE} more than the number of coefficients, {p}, for"
+            f" standard errors by respondent); got {number}.",
         )
 
 
@@ -275,7 +276,7 @@ def _refuse_parted(sets: "pandas.DataFrame", labels: list[str]) -> None:
     keys = [name for name in sets if name not in ("alternative", _OPTION)]
     follows = np.diff(sets.groupby(keys).ngroup()) == 0  # the row before it in the same set
     if found := parted("options", connected(labels, place[:-1][follows], place[1:][follows]), "shown together"):
-        raise ArgumentError(Argument("design"), f" does not connect all options: {found[0].lower()}{found[1:]}")
+        raise ArgumentError(Argument("design"), f" does not connect all options, because {found[0].lower()}{found[1:]}")
 
 
 def searched(told: Callable[[int], np.ndarray], least: int, most: int) -> dict[int, np.ndarray]:
@@ -354,8 +355,8 @@ def _answered(tasks: "ChoiceExperiment", versions: np.ndarray) -> "ChoiceExperim
     rows += np.arange(len(rows))
     return tasks.with_fields(
         respondents=tuple(map(str, range(1, len(versions) + 1))),
-        first_task=np.concatenate([[0], np.cumsum([len(each) for each in of_people])]),
-        first_row=np.concatenate([[0], np.cumsum(sizes)]),
+        first_task=starts([len(each) for each in of_people]),
+        first_row=starts(sizes),
         chosen=tasks.chosen[own],
         row_product=tasks.row_product[rows],
         task_labels=tasks.task_labels[own],

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.scheme import HELD_OUT
-from thali._labels import as_label, shorten, suggest
+from thali._labels import as_label, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, Setting
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
@@ -164,7 +164,7 @@ def prior_draws(
         if prior_sd is not None:
             raise ArgumentError(
                 Argument("prior_sd"),
-                " requires utilities; a fitted model provides its own uncertainty. Remove this argument.",
+                " requires utilities; a fitted model provides its own uncertainty, so remove the standard deviations.",
             )
         return _of_pilot(prior, names, levels, has_none, draws)
     expected = utilities_of(prior, names, levels, has_none)
@@ -226,15 +226,15 @@ def _of_pilot(
 
     known, of_draws = utility_draws(model._people_of_fit().thinned(draws))
     of_draws = of_draws + (model.utilities()["utility"].to_numpy() - of_draws.mean(axis=0))  # of all draws
-    place = {key: k for k, key in enumerate(known)}
+    place = positions(known)
     columns = []
     for name, own in zip(names, levels, strict=True):
         keys = [(name, as_label(level)) for level in own]
         if lost := [level for key, level in zip(keys, own, strict=True) if key not in place]:
             raise ArgumentError(
                 Argument("prior"),
-                f", the fitted model, has no utility for {name!r} of {shorten([as_label(level) for level in lost])};"
-                " give utilities, or remove these levels.",
+                f", the fitted model, has no utility for some levels of {name!r}:"
+                f" {shorten([as_label(level) for level in lost])}; give utilities, or remove such levels.",
             )
         columns.append([place[key] for key in keys])
     if has_none:
@@ -257,7 +257,7 @@ def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
         if len(values) != len(levels):
             raise ArgumentError(
                 Argument("prior"),
-                f" has {len(values)} utilities for {name!r}, but {len(levels)} levels; give one per level.",
+                f" must have one utility for each of the {len(levels)} levels of {name!r}; got {len(values)}.",
             )
         return values
     from thali._data.experiments.levels import as_number
@@ -416,7 +416,7 @@ def refuse_unknown(
     raise ArgumentError(
         *leaving(attributes, directed),
         f" {'tasks' if directed else 'products'} that do not identify {what}; ",
-        "remove a direction" if directed else "allow more",
+        "remove a direction" if directed else "allow more products",
         *(
             (", or remove the interaction from ", Argument("interactions"), ".")
             if both

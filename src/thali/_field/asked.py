@@ -15,7 +15,7 @@ from thali._data.described_columns import shown_columns
 from thali._data.experiments.scheme import HELD_OUT
 from thali._data.roles import NO_CHOICE, plain
 from thali._designs.sets import sets
-from thali._labels import as_label, checked_labels, plural, shorten
+from thali._labels import as_label, checked_labels, plural, positions, shorten
 from thali._paired.design import PairDesign
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -80,14 +80,17 @@ def asked_of(
 ) -> QuestionnaireContent:
     """What is asked, of a design or of options alone."""
     if kind is not None and kind not in KINDS:
-        raise ArgumentError(Argument("kind"), f" must be one of {', '.join(KINDS)}; got {kind!r}.")
+        raise ArgumentError(Argument("kind"), f" must be one of {shorten(KINDS, 7)}; got {kind!r}.")
     found = _read(design)
     if isinstance(found, Options):
         return _of_options(found, kind or PAIRS, size, per_person, random_seed)
     for name, value in (("size", size), ("per_person", per_person)):
         if value is not None:
             raise ArgumentError(
-                Argument(name), " applies to options only; a design already defines its tasks. Remove this argument."
+                Argument(name),
+                " applies to options only; a design already defines its tasks. Remove ",
+                Argument(name),
+                ".",
             )
     return _of_products(found, kind) if "alternative" in found else _of_sets(found, kind)
 
@@ -228,13 +231,16 @@ def _of_options(
     n = len(found.labels)
     if size is not None and kind in _SIZES:
         raise ArgumentError(
-            Argument("size"), f" applies to sets; {kind} shows {_SIZES[kind]} options at a time. Remove this argument."
+            Argument("size"),
+            f" does not apply to the kind {kind!r}, which shows {_SIZES[kind]} options at a time. Remove ",
+            Argument("size"),
+            ".",
         )
     usual = n if kind == RANKING and n <= _RANKED else min(_USUAL_SIZE, n)
     size = _SIZES.get(kind, usual) if size is None else size
     least = max(size, 2 if kind in (PAIRS, RATINGS) else 3)
     if n < least:
-        raise ArgumentError(f"This questionnaire requires at least {least} options; got {plural(n, 'option')}.")
+        raise ArgumentError(f"The kind {kind!r} requires at least {least} options; got {plural(n, 'option')}.")
     if per_person is None:
         most = _MOST.get(kind, min(_MOST_SETS, math.ceil(_TIMES * n / size)))
         per_person = most if math.comb(n, size) > most else None
@@ -249,7 +255,7 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
         raise ArgumentError(
             f"The design has sets of {len(columns)}; choose the question with ",
             Argument("kind"),
-            f" ({BEST}, {BEST_WORST}, {RANKING} or {ODD}).",
+            f" ({BEST!r}, {BEST_WORST!r}, {RANKING!r} or {ODD!r}).",
         )
     kind = PAIRS if kind is None else kind
     if kind == CHOICE:
@@ -258,19 +264,21 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
         )
     if (wanted := _SIZES.get(kind)) is not None and len(columns) != wanted:
         raise ArgumentError(
-            f"{kind} shows {wanted} options at a time, but the design has sets of {len(columns)}; change one of them."
+            f"The kind {kind!r} shows {wanted} options at a time, but the design has sets of {len(columns)}; change one"
+            " of the two."
         )
     rows = [[as_label(cell) for cell in row] for row in frame[columns].itertuples(index=False)]
     if wanted is not None and (short := [number for number, row in enumerate(rows, start=1) if "" in row]):
         raise DataError(
-            f"{kind} shows {wanted} options at a time, but set {short[0]} of the design has an empty cell; fill it in."
+            f"The kind {kind!r} shows {wanted} options at a time, but set {short[0]} of the design has an empty cell;"
+            " fill it in."
         )
     rows = [[label for label in row if label] for row in rows]
     for number, row in enumerate(rows, start=1):
         if len(set(row)) < max(2, len(row)):
             raise DataError(f"Set {number} of the design must show at least two different options; it has {row!r}.")
     labels = tuple(dict.fromkeys(label for row in rows for label in row)) if known is None else known.labels
-    place = {label: k for k, label in enumerate(labels)}
+    place = positions(labels)
     tasks = [QuestionnaireTask(tuple(place[label] for label in row)) for row in rows]
     return QuestionnaireContent(kind, labels, {} if known is None else known.pictures, _by_version(frame, tasks))
 
@@ -285,7 +293,7 @@ def _refuse_empty(frame: "pandas.DataFrame", names: Iterable[str]) -> None:
 def _of_products(frame: "pandas.DataFrame", kind: str | None) -> QuestionnaireContent:
     """The tasks of a design of choice tasks."""
     if kind not in (None, CHOICE):
-        raise ArgumentError(Setting("kind", kind), f" requires options, but the design has products; use {CHOICE}.")
+        raise ArgumentError(Setting("kind", kind), f" requires options, but the design has products; use {CHOICE!r}.")
     if "task" not in frame:
         raise DataError("A design of choice tasks with a column alternative also needs a column task; add it.")
     attributes = [name for name in frame if name not in ("version", "task", "alternative", HELD_OUT)]

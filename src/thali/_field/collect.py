@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from thali._labels import plural, shorten, without_formula
+from thali._labels import listed, plural, shorten, without_formula
 from thali._printed import Printed
 from thali.errors import DataError
 
@@ -159,8 +159,8 @@ def collect(folder: str | Path) -> Collected:
         if name not in counts.rows:
             counts.unread[name] = f"missing columns {', '.join(_NEEDED)}"
     if not sheets:
-        told = " ".join(counts.sentences()) or "it is empty."
-        raise DataError(f"The folder {str(folder)!r} contains no answers to a questionnaire: {told}")
+        told = " ".join(counts.sentences()) or "It is empty."
+        raise DataError(f"The folder {str(folder)!r} contains no answers to a questionnaire. {told}")
     kept, notes = _one_a_person(_of_one_study(sheets, counts), counts)
     has_catch = any(PASSED in row for sheet in kept for row in sheet.rows.values())
     people = pd.DataFrame(
@@ -245,7 +245,7 @@ def _of_one_study(sheets: list[_Sheet], counts: _FileRows) -> list[_Sheet]:
     studies = Counter(sheet.study for sheet in sheets)
     study, number = studies.most_common(1)[0]
     if 2 * number <= len(sheets):
-        named = "; ".join(
+        named = listed(
             f"{study!r} ({shorten(sorted({each.file for each in sheets if each.study == study}), 2)})"
             for study, _ in studies.most_common()
         )
@@ -281,7 +281,7 @@ def _one_a_person(sheets: list[_Sheet], counts: _FileRows) -> tuple[list[_Sheet]
     notes = []
     if repeated:
         files = shorten(list(dict.fromkeys(repeated)), _SHOWN)
-        notes.append(f"{plural(len(repeated), 'questionnaire')} submitted more than once, one copy used: {files}.")
+        notes.append(f"{plural(len(repeated), 'repeated questionnaire')} excluded: {files}.")
     if contradicted:
         notes.append(
             f"Questionnaires of {_people(len(contradicted))} contradict each other: {_each(contradicted)}; ask who"
@@ -335,12 +335,12 @@ def _counted(kept: list[_Sheet]) -> list[str]:
         sentences.append(f"{_people(len(early))} stopped early: {_each(early)}.")
     left = [(part, sum(sheet.trials(part) for sheet in kept)) for part in (PRACTICE, CATCH)]
     if parts := [plural(number, f"{part} trial") for part, number in left if number]:
-        sentences.append(f"Excluded: {' and '.join(parts)}.")
+        sentences.append(f"Excluded: {listed(parts)}.")
     failed = {each.person: number for each in kept if (number := each.failed())}
     if failed:
         sentences.append(
-            f"{_people(len(failed))} failed catch trials: {_each(failed)}; to exclude them from a fit, use where"
-            f' "{FAILED} == 0".'
+            f"{_people(len(failed))} failed catch trials: {_each(failed)}; to exclude such respondents from a fit,"
+            f' use where="{FAILED} == 0".'
         )
     return sentences
 

@@ -116,7 +116,7 @@ def exported(
 ) -> Exported:
     """The files of a study for a tool, and a sentence about them."""
     if to not in TOOLS:
-        raise ArgumentError(Argument("to"), f" must be {' or '.join(TOOLS)}; got {to!r}.")
+        raise ArgumentError(Argument("to"), f" must be {' or '.join(map(repr, TOOLS))}; got {to!r}.")
     planned = planned_of(design, kind, title, words, study, random_seed)
     if to == "psychopy":
         _refuse(planned)
@@ -129,12 +129,12 @@ def _refuse(planned: Planned) -> None:
     kind, study = planned.asked.kind, planned.study
     if kind == RANKING:
         raise DataError(
-            "psychopy does not support rankings; use jspsych, or ask best-worst, which is almost as informative."
+            "psychopy does not support rankings; use jspsych, or the kind 'best-worst', which is almost as informative."
         )
     if study.dual:
-        raise DataError('psychopy does not support dual; use jspsych, or offer "none of these" as an answer.')
+        raise DataError('psychopy does not support `dual`; use jspsych, or offer "none of these" as an answer.')
     if study.no_preference:
-        raise DataError("PsychoPy records the pressed key, and no key means no preference; remove no_preference.")
+        raise DataError("PsychoPy records the pressed key, and no key means no preference; remove `no_preference`.")
     has_pictures = ["picture" in option for option in planned.data["options"]]
     if any(has_pictures) and not all(has_pictures):
         raise DataError("A PsychoPy component shows either pictures or text; give all options a picture, or none.")
@@ -143,7 +143,7 @@ def _refuse(planned: Planned) -> None:
     if is_numbered and (meant := [label for label in labels if label in _keys(planned)]):
         raise DataError(
             f"psychopy records the position of the chosen option, such as {meant[0]!r}, which is also the name of an"
-            " option; rename it."
+            " option; rename the option."
         )
     if not any(has_pictures):
         _refuse_misread(planned, labels)
@@ -174,13 +174,15 @@ def _refuse_misread(planned: Planned, labels: list[str]) -> None:
             raise DataError(f"PsychoPy reads {missing[0]!r} as a missing value; rename it.")
         numbers = [text for text in column if is_number(text.replace(",", "."))]
         if numbers and (len(numbers) < len(column) or any("," in text for text in numbers)):
-            raise DataError(f"PsychoPy would show {numbers[0]!r} as a different number next to text; rephrase it.")
+            raise DataError(
+                f"PsychoPy would change the number {numbers[0]!r} among labels of text; rephrase this label."
+            )
         table = pd.DataFrame({"label": column + gap}).to_csv(index=False)
         as_read = pd.read_csv(io.StringIO(table), skip_blank_lines=False)["label"].tolist()
         changed = [(text, str(read)) for text, read in zip(column, as_read, strict=False) if text != str(read)]
         if changed:
             text, read = changed[0]
-            raise DataError(f"PsychoPy would show {text!r} as {read!r}; rephrase it.")
+            raise DataError(f"PsychoPy would show {text!r} as {read!r}; rephrase this label.")
 
 
 def _cells(shown: Any) -> list[str]:
@@ -286,7 +288,7 @@ def _psychopy(planned: Planned, rng: np.random.Generator) -> Exported:
     keys += [str(len(keys) + 1)] * len(none)
     part = "a Slider" if planned.asked.kind == RATINGS else f"a Keyboard with the keys {listed(keys)}"
     part += "".join(f", where {keys[-1]} means {text!r} (thali fit --none {keys[-1]})" for text in none)
-    how = f"Loop over the rows of the file; each response component, called {' and '.join(answers)}, is {part}."
+    how = f"Loop over the rows of the file; each response component, called {listed(answers)}, is {part}."
     return Exported(files, how + _by_hand(planned))
 
 

@@ -32,7 +32,7 @@ def picture(path: Path) -> str:
     if not path.is_file():
         raise DataError(f"There is no picture {str(path)!r}; give paths relative to the folder of the list.")
     if (size := path.stat().st_size) > MAX_BYTES:
-        raise DataError(f"The picture {str(path)!r} has {size:,} bytes; reduce it to at most {MAX_BYTES:,}.")
+        raise DataError(f"The picture {str(path)!r} has {size:,} bytes; reduce it to at most {MAX_BYTES:,} bytes.")
     content = path.read_bytes()
     if path.suffix.lower() == ".svg":
         _check_drawing(path, content)
@@ -53,7 +53,7 @@ def _scaled(path: Path, content: bytes) -> tuple[str, bytes]:
         if image.width * image.height > MAX_PIXELS:
             raise DataError(
                 f"The picture {str(path)!r} has {image.width:,} by {image.height:,} pixels; reduce it to at most"
-                f" {MAX_PIXELS:,}."
+                f" {MAX_PIXELS:,} pixels."
             )
         image = ImageOps.exif_transpose(image)
     except UnidentifiedImageError:

@@ -221,13 +221,10 @@ def _data(asked: QuestionnaireContent, study: StudyDescription, words: dict[str,
 def _check(asked: QuestionnaireContent, study: StudyDescription) -> None:
     """Refuse what goes together with no study of that kind."""
     if study.no_preference and asked.kind != PAIRS:
-        raise DataError(
-            f"`no_preference` adds a third answer to pairs and does not apply to {asked.kind}; remove this setting."
-        )
+        raise DataError(f"`no_preference` adds a third answer to pairs and does not apply to {asked.kind}; remove it.")
     if study.dual and asked.kind != CHOICE:
         raise DataError(
-            f"`dual` asks whether a product would really be chosen and does not apply to {asked.kind}; remove this"
-            " setting."
+            f"`dual` asks whether a product would really be chosen and does not apply to {asked.kind}; remove it."
         )
     if study.no_preference and (told := [label for label in asked.options if plain(label) in TIE_WORDS]):
         raise DataError(f"The option {told[0]!r} would be read as {TIE!r} in a table of pairs; rename it.")
@@ -244,7 +241,7 @@ def _check(asked: QuestionnaireContent, study: StudyDescription) -> None:
             " instance to 'design 1'."
         )
     if asked.kind == BEST and max(len(task.shown) for tasks in asked.versions for task in tasks) == 2:
-        raise DataError(f"{BEST} requires sets of at least 3 options; for 2 options use {PAIRS}.")
+        raise DataError(f"The kind {BEST!r} requires sets of at least 3 options; for 2 options use {PAIRS!r}.")
     if asked.kind == PAIRS and all(plain(label) in _SIDES for label in asked.options):
         raise DataError(
             f"The options {shorten(asked.options)} would be read as the two sides of a pair; rename them, for instance"
@@ -275,7 +272,8 @@ def _extras(
             raise DataError(f"A {name} trial of {asked.kind} requires {what}.")
         if asked.kind in (PAIRS, RATINGS, ODD, CHOICE) and len(extra.shown) != wanted:
             raise DataError(
-                f"A {name} trial of {asked.kind} must show {wanted}, like all trials; got {len(extra.shown)}."
+                f"A {name} trial of {asked.kind} must show {wanted} options or products, like all trials; got"
+                f" {len(extra.shown)}."
             )
         if name == "catch" and asked.kind == RATINGS:
             raise DataError("Ratings have no correct answer, so catch trials do not apply; remove them.")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
 from thali._data.roles import ROLES, plain
-from thali._labels import as_label, checked_labels, shorten, suggest
+from thali._labels import as_label, checked_labels, listed, shorten, suggest
 from thali.errors import ArgumentError, DataError
 
 LANGUAGES = ("en", "de")
@@ -252,11 +252,10 @@ def post_address(value: Any) -> str:
         raise DataError(f"{expected}; got {text!r}.") from None
     is_here = parts.hostname in _HERE
     if parts.scheme == "http" and parts.hostname and not is_here:
-        raise DataError(f"{expected}; got {text!r}, but http sends answers unencrypted.")
+        raise DataError(f"{expected}; got {text!r}, which sends answers unencrypted (use https).")
     safe = re.fullmatch(r"[!$&'()*+./0-9:=?@A-Z_a-z~%,-]+", text) and not set(text) & set("',")
-    if parts.scheme not in ("https", "http") or not parts.hostname or not safe or parts.username or parts.fragment:
-        raise DataError(f"{expected}; got {text!r}.")
-    if port == 0:
+    is_web = parts.scheme in ("https", "http") and parts.hostname and port != 0
+    if not is_web or not safe or parts.username or parts.fragment:
         raise DataError(f"{expected}; got {text!r}.")
     return text
 
@@ -284,7 +283,7 @@ def _words(held: Any, language: str) -> dict[str, str]:
             ) from None
         if unknown := sorted(named - allowed):
             may = (
-                f"may contain only the placeholders {', '.join(f'{{{each}}}' for each in sorted(allowed))}"
+                f"may contain only the placeholders {listed(f'{{{each}}}' for each in sorted(allowed))}"
                 if allowed
                 else "must not contain placeholders"
             )
@@ -322,10 +321,11 @@ def _questions(held: Any) -> tuple[Question, ...]:
         name = _text("name", each.get("name", ""))
         if not _NAME.fullmatch(name):
             raise DataError(
-                f"The name of a question names its column and must be one word of letters and digits; got {name!r}."
+                "The name of a question is the name of its column and must be one word of letters and digits; got"
+                f" {name!r}."
             )
         if plain(name) in _taken():
-            raise DataError(f"The question {name!r} would be read as the column of {_taken()[plain(name)]}; rename it.")
+            raise DataError(f"The column of the question {name!r} would be read as {_taken()[plain(name)]}; rename it.")
         if any(plain(name) == plain(other.name) for other in found):
             raise DataError(f"Two questions are called {name!r}; rename one.")
         ask = _text("ask", each.get("ask", ""))
@@ -342,11 +342,12 @@ def _questions(held: Any) -> tuple[Question, ...]:
         limits = {limit: _number(limit, each[limit]) for limit in ("least", "most") if limit in each}
         if (limits or "choices" in each) and kind != ("number" if limits else "choice"):
             raise DataError(
-                f"The question {name!r} is of kind {kind}, which does not take {next(iter(limits), 'choices')!r}."
+                f"The question {name!r} is of kind {kind!r}, which does not allow {next(iter(limits), 'choices')!r}."
             )
         if len(limits) == 2 and limits["least"] > limits["most"]:
             raise DataError(
-                f"The question {name!r} has no possible answer, because least is greater than most; correct them."
+                f"The question {name!r} has no possible answer, because 'least' is greater than 'most'; correct one of"
+                " them."
             )
         required = _flag("required", each.get("required", True))
         found.append(Question(name, ask, kind, choices, limits.get("least"), limits.get("most"), required))
@@ -362,7 +363,7 @@ def _extra(name: str, held: Mapping[str, Any]) -> Extra:
         raise DataError(f'{what} requires options = ["...", "..."], or products = [{{...}}, {{...}}] for choice tasks.')
     shown = held.get("options", held.get("products"))
     if not isinstance(shown, list | tuple) or len(shown) < 2:
-        raise DataError(f"{what} must show at least two; got {shown!r}.")
+        raise DataError(f"{what} must show at least two options or products; got {shown!r}.")
     if "options" in held:
         labels = checked_labels(shown, f"The options of a {name} trial")
         answers: tuple[Any, ...] = labels

@@ -168,6 +168,14 @@ def recorded_of(chains: Sequence[Chain]) -> tuple[list[int], int]:
     return (list(range(len(chains))), min(lengths)) if chains[0].first else rectangle(lengths)
 
 
+def recorded_parts(chains: Sequence[Any]) -> tuple[list[Any], list[dict[str, np.ndarray]]]:
+    """Return the chains to keep and the records of each, cut to one length."""
+    first = chains[0].first
+    numbers, draws = recorded_of(chains)
+    kept = [chains[number] for number in numbers]
+    return kept, [chain.drawn(first, first + draws) for chain in kept]
+
+
 class TimeIsUp(Exception):
     """The time that a run was given has passed."""
 

@@ -46,8 +46,8 @@ _ADVICE = {
     errno.EROFS: _RIGHTS,
 }
 _ANOTHER = (
-    "Another process wrote to '{folder}' at the same time and created {what}; run one of the two commands again with"
-    " another folder."
+    "Another process wrote to '{folder}' at the same time and created files ({what}); run one of the two commands again"
+    " with another folder."
 )
 _SEAL = b"\nthali %020d bytes, sha256 %s\n"  # the length and the hash of everything before it
 _SEAL_SIZE = len(_SEAL % (0, b"0" * 64))

@@ -275,11 +275,11 @@ def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Mes
                 f"was started with {name} {former}, but {this} has {name} {version}, which may draw differently"
             )
     if was["kind"] != now["kind"]:
-        return Message(f"is a {was['kind']}, not a {now['kind']}")
+        return Message(f"belongs to a {was['kind']}, but this is a {now['kind']}")
     for name, model in was["models"].items():
         if name not in now["models"]:
-            return Message(f"was started with the model {name!r}, which {this} does not have")
-        if found := _difference_of_models(name, model, now["models"][name], now["kind"], this):
+            return Message(f"was started with the model {name!r}, which {this} does not include")
+        if found := _difference_of_models(name, model, now["models"][name], this):
             return found
     for name, value in now["settings"].items():
         if (former := was["settings"].get(name)) != value:
@@ -291,16 +291,16 @@ def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Mes
     return None
 
 
-def _difference_of_models(
-    name: str, was: Mapping[str, Any], now: Mapping[str, Any], kind: str, this: str
-) -> Message | None:
+def _difference_of_models(name: str, was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Message | None:
     """The same of two models of a name, which is empty where there is only one."""
     if was["class"] != now["class"]:
         called = f" as {name!r}" if name else ""
-        return Message(f"is a {kind} of ", ModelName(was["class"]), f"{called}, not ", ModelName(now["class"]))
+        return Message(
+            "was started with ", ModelName(was["class"]), f"{called}, but {this} has ", ModelName(now["class"])
+        )
     for parameter, value in now["parameters"].items():
         if (former := was["parameters"].get(parameter)) != value:
-            parts = "was started with ", Setting(parameter, former), f" of {name!r}" if name else ""
+            parts = "was started with ", Setting(parameter, former), f" for {name!r}" if name else ""
             return Message(*parts, f", but {this} has ", Setting(parameter, value))
     return None
 

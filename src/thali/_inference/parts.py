@@ -67,7 +67,7 @@ class PartsFolder(JobFolder):
             self.close()
         if kind is KeyboardInterrupt and self.records:
             raise KeyboardInterrupt(
-                f"{self._done().total():,} of {len(self._wanted):,} {self._unit} are in '{self.path}'"
+                f"{self._done().total():,} of {len(self._wanted):,} {self._unit} are saved in '{self.path}'"
             )
 
     def _done(self) -> Counter[str]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._labels import as_label
+from thali._labels import as_label, positions, shorten
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
 
 
 def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
-    where = {label: position for position, label in enumerate(labels)}
+    where = positions(labels)
     if not isinstance(sets, Iterable):
         raise ArgumentError(
             f"Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}."
@@ -61,9 +61,9 @@ def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
             raise ArgumentError(f"Entry {number} is {entry!r}; give pairs of labels, (a, b), or larger sets.")
         for name in names:
             if name not in where:
-                known = ", ".join(labels[:10]) + (", ..." if len(labels) > 10 else "")
+                known = shorten(labels, 10)
                 raise ArgumentError(
-                    f"Entry {number} contains {name!r}, which is not an option of the data; options are {known}."
+                    f"Entry {number} contains {name!r}, which is not an option of the data; the options are {known}."
                 )
         if len(set(names)) < len(names):
             double = next(name for k, name in enumerate(names) if name in names[:k])

@@ -84,9 +84,7 @@ class Model:
         known = self._signature()
         for name, value in params.items():
             if name not in known:
-                raise ArgumentError(
-                    f"{type(self).__name__} has no parameter {name!r}; its parameters are {', '.join(known)}."
-                )
+                raise ArgumentError(f"{type(self).__name__} has no parameter `{name}`; available: {', '.join(known)}.")
             setattr(self, self._stored_as.get(name, name), value)
         return self
 
@@ -408,7 +406,7 @@ def _unknown(cls: Any, of_fit: bool, name: str) -> UnknownArgumentError:
     names = [each for each in inspect.signature(cls.fit if of_fit else cls.__init__).parameters if each != "self"]
     has = ", ".join(names) if names else "nothing"
     return UnknownArgumentError(
-        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; its parameters are {has}.{suggest(name, names)}"
+        f"{cls.__name__}{'.fit' * of_fit} has no parameter `{name}`; available: {has}.{suggest(name, names)}"
     )
 
 
@@ -440,7 +438,7 @@ class Sampled(Model):
             drawing = (name for name, engine in self._ENGINES.items() if engine.draws)
             settings = [part for each in drawing for part in (" or ", Setting("method", each))][1:]
             got = Setting("method", self.method)
-            raise ArgumentError("Only ", *settings, " draws from the posterior; got ", got, ".")
+            raise ArgumentError("Posterior draws require ", *settings, "; got ", got, ".")
 
     def quantities(self) -> dict[str, np.ndarray]:
         """The quantities whose agreement between chains means something: those of the summary, draw by draw.

@@ -48,7 +48,7 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
             raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
         if options[:, names.index(name)].any():
             raise ArgumentError(
-                f"The covariate {name!r} describes options, so its values are already known; do not pass it here."
+                f"The covariate {name!r} describes options, so its values are already known; do not pass it."
             )
         try:
             x[:, names.index(name)] = np.asarray(given[name], float)

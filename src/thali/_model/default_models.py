@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPED, OF_GROUPS, PAIRS
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, form_of
 from thali._people.populations import ADJUSTED, INDEPENDENT, parse_people
 from thali.errors import DataError
 
@@ -108,7 +108,6 @@ def median_tasks(data: Any) -> Any:
 
 def offers_of(kind: str) -> list[Offer]:
     """Return the models of a kind of data, the most frequent question first; of other kinds all that have options."""
-    kind = OF_GROUPS.get(kind, kind)
     offers = [offer for offer in OFFERS if offer.kind == kind]
     return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
 
@@ -119,7 +118,7 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
     Worths that differ between respondents or groups are those of unique aspects.
     """
     words = {*words}
-    if data.kind == GROUPED[CHOICES]:
+    if form_of(data) == DataForm(CHOICES, GROUPS):
         data = data.pooled()
     offers = offers_of(data.kind)
     # the first of those that fit equally well

@@ -142,7 +142,9 @@ MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), Chains()
 
 def refuse_of_chains(name: str, method: str = "mcmc", because: str = "") -> None:
     """Refuse an argument that only a method with chains has."""
-    raise ArgumentError(Argument(name), " requires ", Setting("method", method), f"; remove this argument{because}.")
+    raise ArgumentError(
+        Argument(name), " requires ", Setting("method", method), "; remove ", Argument(name), f"{because}."
+    )
 
 
 def refuse_other_methods(spec: "ModelSpec", method: str, given: Mapping[str, Any], usual: Mapping[str, Any]) -> None:

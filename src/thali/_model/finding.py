@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from thali._described import Described, Description
 from thali._inference.warn import warn_of_loss
-from thali._labels import suggest
+from thali._labels import shorten, suggest
 from thali._late import carried_out_by
 from thali.errors import PYTHON, ArgumentError, Fact, Message, ThaliError, Words
 
@@ -276,7 +276,7 @@ class Findings(Sequence[Finding], Described):
         """
         if key not in self._makers:
             known = tuple(self._makers)
-            raise ArgumentError(f"There is no finding {key!r}; the keys are {', '.join(known)}.{suggest(key, known)}")
+            raise ArgumentError(f"There is no finding {key!r}; available: {shorten(known, 99)}.{suggest(key, known)}")
         if key not in self._made:
             self._made[key] = self._of(self._makers[key])
         return self._made[key]
@@ -315,10 +315,10 @@ class Findings(Sequence[Finding], Described):
         try:
             return maker(self._source, self._settings)
         except ThaliError as error:  # it does not apply to this source
-            return maker.named(Finding(Message(error), good=False, headline="This could not be computed."))
+            return maker.named(Finding(Message(error), good=False, headline="This result could not be computed."))
         except Exception as error:  # whatever it is: the others are worth more
             warn_of_loss(f"'{maker.key}' could not be computed", error)
-            fault = f"This could not be computed: {type(error).__name__}: {error}."
+            fault = f"This result could not be computed ({type(error).__name__}: {error})."
             return maker.named(Finding(fault, good=False, headline="This is a bug in thali."))
 
     def __iter__(self) -> Iterator[Finding]:
@@ -335,7 +335,7 @@ class Findings(Sequence[Finding], Described):
         if not isinstance(which, str):
             return list(self)[which]
         if (found := self.find(which)) is None:
-            raise ArgumentError(f"There is no result {which!r} here; the keys are {', '.join(self.keys())}.")
+            raise ArgumentError(f"There is no result {which!r}; available: {shorten(self.keys(), 99)}.")
         return found
 
     def __contains__(self, key: object) -> bool:

@@ -21,7 +21,9 @@ def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
             " Choices.from_comparisons(comparisons)."
         )
     if (given := data.questions().given) is None:
-        raise DataError("The choices do not identify respondents; name the column of respondents.")
+        raise DataError(
+            "These choices do not identify respondents; read them again and name the column of respondents."
+        )
     which, row = np.unique(given.answer, return_inverse=True)
     return which, csr_array((given.times, (row, given.respondent)), (len(which), len(given.respondents)))
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.places import evenly_spaced, starts
 from thali._labels import as_label, suggest
 from thali.errors import ArgumentError
 
@@ -48,7 +49,7 @@ class QuestionOutcomes(NamedTuple):
         """Some of the questions."""
         sizes = np.diff(self.start)[questions]
         places = np.repeat(self.start[questions] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        return QuestionOutcomes(self.probabilities[:, places], np.concatenate([[0], np.cumsum(sizes)]))
+        return QuestionOutcomes(self.probabilities[:, places], starts(sizes))
 
     def entropies(self) -> np.ndarray:
         """Of each question in each draw (draws, questions)."""
@@ -180,14 +181,16 @@ def options_among(among: Any, labels: list[str], least: int) -> list[int]:
         found = sorted({place_in(as_label(each), labels, "among") for each in among})
     if len(found) < least:
         raise ArgumentError(
-            f"A question needs at least {least} different options, but only {len(found)} are available; add options."
+            f"A question needs at least {least} different options; available: {len(found)}. Add options."
         )
     return found
 
 
 def place_in(label: str, labels: list[str], where: str) -> int:
     if label not in labels:
-        raise ArgumentError(f"{where} contains {label!r}, which is not an option of the data.{suggest(label, labels)}")
+        raise ArgumentError(
+            f"`{where}` contains {label!r}, which is not an option of the data.{suggest(label, labels)}"
+        )
     return labels.index(label)
 
 
@@ -213,7 +216,7 @@ def every_pair(among: Any, labels: list[str], rng: np.random.Generator) -> np.nd
 def spaced(n_draws: int, places: int) -> np.ndarray:
     """Return evenly spaced draws, as many as fit beside so many outcomes."""
     most = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // places))
-    return np.unique(np.linspace(0, n_draws - 1, min(most, n_draws)).round().astype(np.int64))
+    return evenly_spaced(n_draws, most)
 
 
 def pairs_table(

@@ -135,8 +135,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     """How many observations the model misses, the worst of them, and whether it fits as a whole."""
     if not {"p_value", "interval", "expected_missed", "draws", ROWS} <= set(table.attrs):
         raise ArgumentError(
-            "`table` lacks attrs 'p_value', 'interval', 'expected_missed', 'draws' or 'rows'; pass the unchanged frame"
-            " returned by the check"
+            "`table` lacks one of the attrs 'p_value', 'interval', 'expected_missed', 'draws' and 'rows'; pass the"
+            " unchanged frame returned by the check."
         )
     of = checked_in(table)
     if math.isnan(table.attrs["p_value"]):
@@ -153,13 +153,13 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
     level = level_name(table.attrs["interval"])
     outside = f"{len(missed):,} of {len(table):,} {of.seen} fell outside the {level}"
-    sentence = f"{found} ({_p(p_value, resolution)}): {outside} predictive intervals ({by_chance} expected by chance)"
+    sentence = f"{found} ({_p(p_value, resolution)}): {outside} predictive intervals ({by_chance} in simulated data)"
     if len(missed):
         names = {label: label for label in options_in(table)}
         rows: Any = missed.head(MAX_NAMED).itertuples()
         whose = "group" in missed
-        worst = "; ".join(f"{f'{row.group}: ' if whose else ''}{_named(row, of.sentence(row, names))}" for row in rows)
-        sentence += f"{': ' if len(missed) <= MAX_NAMED else '; the worst: '}{worst}"
+        worst = "; ".join(f"{f'{row.group}, ' if whose else ''}{_named(row, of.sentence(row, names))}" for row in rows)
+        sentence += f"{'. Outside: ' if len(missed) <= MAX_NAMED else '. Worst: '}{worst}"
     return f"{sentence}."
 
 

@@ -280,8 +280,9 @@ class _Work:
         tune = int(slowest.sweeps / a_draw / 2)
         warn(
             EstimateWarning(
+                "Half of ",
                 Setting("max_time", self.run.max_time),
-                f" is half over, but the chains are still warming up: they restart with {tune:,} warm-up states"
+                f" has passed, but the chains are still warming up. They restart with {tune:,} warm-up states"
                 f" instead of {self.run.tune:,}. Allow more time for better results.",
             )
         )

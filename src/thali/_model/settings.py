@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from thali._labels import suggest
+from thali._labels import shorten, suggest
 from thali._posterior.interval import INTERVAL
 from thali.errors import ArgumentError
 
@@ -118,8 +118,8 @@ def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str 
     for name, value in given.items():
         if name not in known:
             raise ArgumentError(
-                f"findings() of this model has no setting {name!r}; its settings are"
-                f" {', '.join(known)}.{suggest(name, known)}"
+                f"findings() has no setting {name!r} for this model; available:"
+                f" {shorten(known, 99)}.{suggest(name, known)}"
             )
         option = (_OF_EVERY_RUN | options).get(name)
         if option is not None and option.check is not None and value is not None:

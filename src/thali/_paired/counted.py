@@ -52,7 +52,7 @@ def with_more(old: Judgements, new: Judgements, ties: str) -> Judgements:
         which = "new answers do" if old.respondents else "earlier answers do"
         warn(
             DataWarning(
-                f"The {which} not identify users, so users are ignored in all votes; name the column with ",
+                f"The {which} not identify users, so users are ignored in all votes; name the column of users with ",
                 Argument("respondent"),
                 ".",
             )
@@ -81,11 +81,11 @@ def _as_choices(data: Judgements, ties: str) -> Choices:
     if data.n_ties and ties == DAVIDSON:
         raise DataError(
             f"{data.n_ties:,} of {data.answers_in_words} are ties, which cannot be merged with choices from larger"
-            " sets; make the leaderboard with ",
+            " sets; set ",
             Setting("ties", "half"),
             " or ",
             Setting("ties", "drop"),
-            ", the treatment of ties.",
+            ".",
         )
     counted: Any = counting_ties(data, ties)
     return Choices.from_comparisons(counted)
@@ -105,7 +105,7 @@ def without_covariates(data: PairedComparisons, known: str = "") -> PairedCompar
     names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
     if names:
         raise DataError(
-            f"This function does not support covariates, but the comparisons have {shorten(names)}; fit a model"
+            f"This analysis requires comparisons without covariates, but these have {shorten(names)}; fit a model"
             " instead, or remove the covariates with data.with_covariates([])."
         )
     return data.with_covariates(())
@@ -168,7 +168,7 @@ def as_groups(groups: Any, what: str, ties: bool = False) -> list[PairedComparis
     for number, one in enumerate(several):
         if one.labels != several[0].labels:
             raise DataError(
-                f"The {what} must have the same options in the same order. Number 1 has {shorten(several[0].labels)},"
+                f"The {what} must have the same options in the same order. The first has {shorten(several[0].labels)},"
                 f" but number {number + 1} has {shorten(one.labels)}; align the options with subset(labels)."
             )
     return several
@@ -280,7 +280,7 @@ def counted_rows(
         rows, ids, repeated = rows.once(identifier[0], np.zeros(0, np.uint64) if known is None else known)
         if not len(rows.table.frame):
             all_of = "The vote was" if repeated == 1 else f"All {repeated:,} votes were"
-            raise DataError(f"{rows.table.file}: {all_of} already counted, according to {identifier[0]!r}.")
+            raise DataError(f"{rows.table.file}: {all_of} already counted, according to column {identifier[0]!r}.")
         if identifier[0] not in by:
             rows = rows.without(identifier[0])
     data, read_as = rows.build()

@@ -14,7 +14,7 @@ from thali._data.pairs import PairedComparisons
 from thali._digits import p_in_words
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
-from thali._labels import listed, plural
+from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.errors import DataError
 
@@ -193,7 +193,7 @@ def _group_sentence(table: "pandas.DataFrame", names: list[str]) -> str:
     if len(names) < 2 or not np.isfinite(p := float(row["p_value"])):
         return ""
     numbers = (
-        f"row group: deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, {p_in_words(p)}"
+        f"row 'group': deviance {row['deviance']:.2f} on {plural(int(row['df']), 'degree')} of freedom, {p_in_words(p)}"
     )
     found = "differ significantly in their weights" if p < _LEVEL else "do not differ significantly in their weights"
-    return f"The groups {listed(names)} {found} ({numbers})."
+    return f"Groups {shorten(names)} {found} ({numbers})."

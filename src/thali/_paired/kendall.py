@@ -113,7 +113,7 @@ def _check_judges(data: PairedComparisons) -> None:
         raise DataError(
             f"Kendall's u requires one judgement of each pair from every judge, but {judge!r} compared {first!r} and"
             f" {second!r} {times[most]:,.0f} times; keep one of these judgements, or omit the column of respondents to"
-            " count each judgement as another judge's."
+            " treat each judgement as made by a different judge."
         )
 
 

@@ -20,7 +20,7 @@ from thali._labels import plural, shorten
 from thali._people.populations import ADJUSTED, check_people
 from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
-from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting
+from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting, Value
 
 from .board import Leaderboard
 from .check import check_votes
@@ -222,7 +222,12 @@ def check_settings(
         positive("spread", spread, "a standard deviation")
         if method == "maximum-likelihood":
             raise ArgumentError(
-                Argument("spread"), " requires a prior; set ", Setting("method", "laplace"), ", or mcmc."
+                Argument("spread"),
+                " requires a prior; set ",
+                Setting("method", "laplace"),
+                " or ",
+                Value("method", "mcmc"),
+                ".",
             )
     asked.check(method, people)
     WorthScale.of(anchor_model)
@@ -278,7 +283,9 @@ class Made(NamedTuple):
                 raise ArgumentError(
                     f"The leaderboard was made with {plural(before[name], 'column')} in ",
                     Argument(name),
-                    f", but the update has {named or 'none'}; give the same number in the same order, or omit it.",
+                    f", but the update has {named or 'none'}; give the same columns in the same order, or omit ",
+                    Argument(name),
+                    ".",
                 )
 
 
@@ -414,14 +421,14 @@ def _named(part: str) -> Iterator[None]:
 
 def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
     """Refuse covariates of options, and those that tell all outcomes; warn of those that do wherever they are not 0."""
-    leave_out = " remove them from ", Argument("covariates"), "."
     of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
     if of_options:
         raise DataError(
             f"{shorten(of_options)} describe{'s' * (len(of_options) == 1)} options, but a leaderboard adjusts only for"
-            " differences between"
-            " comparisons of the same pair; fit BradleyTerryLuce(), or",
-            *leave_out,
+            " differences between comparisons of the same pair; fit BradleyTerryLuce(), or remove"
+            f" {shorten(of_options)} from ",
+            Argument("covariates"),
+            ".",
         )
     wins, losses = covariates.wins > 0.0, covariates.losses > 0.0
     over = np.concatenate([covariates.values[wins], -covariates.values[losses]])  # of the chosen over the other
@@ -434,9 +441,9 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
     if outcomes := [name for name, x in zip(covariates.names, over.T, strict=True) if _tells(x, times, side, lower)]:
         raise DataError(
             f"{'Each of ' * (len(outcomes) > 1)}{shorten(outcomes)} alone predicts the choice in all {decided:,.0f}"
-            " comparisons without ties, as if it"
-            " were the outcome;",
-            *leave_out,
+            f" comparisons without ties, as if it were the outcome; remove {shorten(outcomes)} from ",
+            Argument("covariates"),
+            ".",
         )
     for name, x in zip(covariates.names, over.T, strict=True):
         above, below = times @ (x > 0.0), times @ (x < 0.0)

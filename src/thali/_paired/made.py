@@ -5,7 +5,7 @@ from typing import Any
 
 from thali._data.choices import Choices
 from thali._described import Facts
-from thali._labels import listed
+from thali._labels import listed, shorten
 from thali._model.common_findings import SENTENCES as COMMON
 from thali._model.common_findings import brief_of_chains, judged
 from thali._model.finding import (
@@ -41,6 +41,7 @@ _SENTENCES = {
     "people": "are clustered by respondent {source}",
     "rankings": "An option was chosen from a set with probability proportional to its worth; a ranking was modelled as"
     " a sequence of such choices {source}.",
+    "ties in rankings": "Options that tied in a ranking came before the others in any order.",
     "judges": "The log odds of a judge's choice were d times the difference in log worth, with log d ~"
     " Normal(0, tau²) and a mean of 0 over judges, and {spread}.",
     "bias": "Each judge had individual covariate coefficients, which varied around the common ones as Normal(0, v²),"
@@ -54,7 +55,7 @@ _SENTENCES = {
     "spread": "log u ~ Normal(log 1.3, 1)",
     "ties prior": ", with a Normal(0, 4) prior on the logarithm of its parameter",
     "pool": "The log worths in each part varied around the common ones as Normal(0, s²), with {spread}.",
-    "parts differ": "The chains of these parts do not agree yet: {parts}.",
+    "parts differ": "The chains for {parts} do not agree yet.",
     "intervals": "Intervals are central {interval}s; two options are called separated if their order has"
     " probability ≥ 0.95.",
 }
@@ -113,6 +114,8 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
     if isinstance(board.data, Choices):
         sentences.append(phrase(_SENTENCES, "rankings", source=Cite("plackett1975")))
         sentences += [] if board.data.worst is None else [best_worst_sentence(RANKING)]
+        if board.data.n_ties:
+            sentences.append(_SENTENCES["ties in rankings"])
     elif board.data.n_ties:
         sentences.append(ties_sentence("" if is_estimate else _SENTENCES["ties prior"]))
     elif not isinstance(before, Choices) and before.n_ties:
@@ -140,7 +143,7 @@ def _varying(data: Judgements, chosen: dict[str, Any]) -> tuple[Text, ...]:
         sentences.append(phrase(_SENTENCES, "period", period=chosen["period"], spread=drift))
     dates = [f"{word} {chosen[key]}" for key, word in (("since", "since"), ("until", "until")) if chosen[key]]
     if dates:
-        sentences.append(phrase(_SENTENCES, "dates", dates=" and ".join(dates)))
+        sentences.append(phrase(_SENTENCES, "dates", dates=listed(dates)))
     return (*sentences, *([phrase(_SENTENCES, "pool", spread=spread("s", None))] if chosen["pool"] else []))
 
 
@@ -169,7 +172,7 @@ def convergence(board: Leaderboard, settings: None) -> Finding | None:
     if found is None:
         return None
     differ = [name for name, part in board.boards.items() if part.of_chains is not None and not part.of_chains.agrees]
-    notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=listed(differ, _NAMED)),)
+    notes = () if not differ else (phrase(_SENTENCES, "parts differ", parts=shorten(differ, _NAMED)),)
     agrees = found.agrees and not differ
     headline = COMMON["chains agree" if agrees else "chains differ"]
     brief = Brief("Chains", " ".join(map(str, notes))) if found.agrees and differ else brief_of_chains(found)

@@ -138,8 +138,8 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
     return OrderEffect(
         title="Order effect within pairs",
         table=table,
-        note=f"Order effect {order:.6g} (standard error {error:.4g}, {p_in_words(p_value)}): {favoured}; "
-        f"{null:.6g} if all options are equal. Being first, or at home, multiplies the odds by "
+        note=f"Order effect {order:.6g} (standard error {error:.4g}, {p_in_words(p_value)}): {favoured}. "
+        f"If all options were equal, the estimate would be {null:.6g}. Being first, or at home, multiplies the odds by "
         f"{advantage:.6g} (standard error {advantage * log_error:.4g}) and adds {log_advantage:.4g} to the log odds "
         f"(standard error {log_error:.4g}). " + notes(test, float(n.sum()), weights + 1, "order and effect"),
         order=order,

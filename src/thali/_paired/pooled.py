@@ -25,9 +25,9 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str) -> None:
         return
     columns = listed(by)
     if len(columns) != 1:
-        got = "none" if not columns else " and ".join(map(repr, columns))
+        got = "none" if not columns else shorten(columns)
         raise ArgumentError(
-            Argument("pool"), " requires subsets defined by a single column, given by ", Argument("by"), f"; got {got}."
+            Argument("pool"), " requires subsets defined by a single column of ", Argument("by"), f"; got {got}."
         )
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")
@@ -106,7 +106,7 @@ def _density(
     for number, (value, part) in enumerate(parts.items()):
         if part.covariate_names != names:
             raise DataError(
-                f"{value}: the covariates are {shorten(part.covariate_names)}, but all subsets together have"
+                f"The covariates of {value!r} are {shorten(part.covariate_names)}, but all subsets together have"
                 f" {shorten(names)}; ",
                 Argument("pool"),
                 " requires the same covariates, so use numbers, or categories that occur in every subset.",

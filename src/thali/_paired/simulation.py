@@ -51,8 +51,8 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
         n = data.wins + data.losses if comparisons is None else np.full(len(p), comparisons)
         if not np.array_equal(n, np.floor(n)):
             raise DataError(
-                "The model was fitted to fractional counts; specify the number of comparisons per pair,"
-                " simulate(model, comparisons=...)."
+                "The model was fitted to fractional counts; give the number of comparisons per pair"
+                " with simulate(model, comparisons=...)."
             )
     else:
         labels, first, second, p = _table(source)

@@ -122,7 +122,7 @@ def davidson(
 
     if order:
         if ties is not None:
-            raise ArgumentError("With order=True the ties must be in the data; remove `ties`.")
+            raise ArgumentError("With `order=True` the data must contain the ties; remove `ties`.")
         data = with_order(*by_order(data, ties=True))
     else:
         data = _with_ties(data, ties)

@@ -79,7 +79,7 @@ def trinary_inequality(data: Any, aspects: Any) -> TrinaryInequality:
     if not rows:
         raise DataError(
             "There is nothing to test. The test requires two options that share an aspect which a third option lacks,"
-            " where one of the two is chosen in more than half of their comparisons."
+            " and one of which was chosen in more than half of their comparisons."
         )
     triples = pd.DataFrame(rows, columns=["x", "y", "z", "ratio"])
     ratios = np.array([row[3] for row in rows])

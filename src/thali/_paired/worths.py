@@ -14,7 +14,7 @@ from thali._labels import plural, shorten
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.summary import summary_table
-from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
+from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, Value
 
 from .counted import Judgements
 from .scale import WorthScale
@@ -74,7 +74,14 @@ class WorthsRequest(NamedTuple):
                 " cannot be combined; remove one.",
             )
         if not self.is_plain and method == "maximum-likelihood":
-            raise ArgumentError(Argument(what), " requires a prior; set ", Setting("method", "laplace"), ", or mcmc.")
+            raise ArgumentError(
+                Argument(what),
+                " requires a prior; set ",
+                Setting("method", "laplace"),
+                " or ",
+                Value("method", "mcmc"),
+                ".",
+            )
 
     def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """The columns that are named of a table, with those that this means."""
@@ -83,9 +90,9 @@ class WorthsRequest(NamedTuple):
         if columns.get("date", self.period) != self.period:
             raise ArgumentError(
                 Setting("period", self.period),
-                " is a column of integer periods, but ",
+                " names a column of integer periods, but ",
                 Setting("date", str(columns["date"])),
-                " is another column; give one of them, or set a period of dates: ",
+                " names another column; give only one of the two, or set the length of a period: ",
                 Setting("period", "week"),
                 ".",
             )

@@ -133,7 +133,8 @@ class RespondentCovariates(NamedTuple):
             values = _numbers(name, given) if name == column else given.astype(str) == _label_in(name, column)
             found[:, 1 + place] = (np.asarray(values, float) - self.mean[place]) / self.sd[place]
         for column, rows in self.strange(table).items():
-            label, labels = str(table.loc[:, column].iloc[int(rows.argmax())]), shorten(sorted(self.labels()[column]))
+            label = str(table.loc[:, column].iloc[int(rows.argmax())])
+            labels = shorten(sorted(self.labels()[column]))
             warn(
                 DataWarning(
                     f"Column {column!r} of the new respondents contains {label!r}, but the fitted respondents have"
@@ -216,8 +217,8 @@ def _columns(name: str, column: "pandas.Series", argument: str = "by") -> list[t
     if gaps:
         raise DataError(
             Argument(argument),
-            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill it in, or remove these"
-            " respondents or the covariate.",
+            f": {name!r} is missing for {gaps} of {plural(len(column), 'respondent')}; fill it in, or remove the"
+            " covariate or the respondents without it.",
         )
     if column.nunique() < 2:
         raise DataError(

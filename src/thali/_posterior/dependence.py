@@ -102,7 +102,7 @@ class Dependence:
                 "only."
             )
         if self.most <= 1.0:
-            return Message(f"Each of {self.number:,} respondents answered once, so no adjustment is needed.")
+            return Message(f"Each of the {self.number:,} respondents answered once, so no adjustment is needed.")
         return self.warning
 
     @property

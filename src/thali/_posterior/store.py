@@ -208,7 +208,7 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
     --------
     >>> load("absent.nc")
     Traceback (most recent call last):
-    thali.errors.DataError: there is no file 'absent.nc'; give a netCDF file written by thali
+    thali.errors.DataError: There is no file 'absent.nc'; give a netCDF file written by thali.
     """
     import xarray as xr
 
@@ -239,18 +239,18 @@ def load(path: str | os.PathLike[str], verify: bool = True) -> "xarray.DataTree"
 def _check_file(path: Path, verify: bool) -> None:
     """Refuse what is no regular file, and what is not as `save` wrote it."""
     if path.is_dir():
-        raise DataError(f"'{path}' is a folder; give a netCDF file written by thali")
+        raise DataError(f"'{path}' is a folder; give a netCDF file written by thali.")
     if not path.exists():
-        raise DataError(f"there is no file '{path}'; give a netCDF file written by thali")
+        raise DataError(f"There is no file '{path}'; give a netCDF file written by thali.")
     if not path.is_file():
-        raise DataError(f"'{path}' is not a regular file; give a netCDF file written by thali")
+        raise DataError(f"'{path}' is not a regular file; give a netCDF file written by thali.")
     try:
         intact = not verify or is_intact(path)
     except OSError as error:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}") from error
     if not intact:
         raise DataError(
-            f"'{path}' is damaged or was changed since thali wrote it (its hash is missing or wrong); to read it"
+            f"'{path}' is damaged or has been changed since thali wrote it (its hash is missing or wrong); to read it"
             " anyway, use th.load(path, verify=False)"
         )
 

@@ -173,7 +173,7 @@ def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTa
     if had is None and len(rows) > 1:
         raise DataError(
             f"The design has {plural(len(rows), 'version')}, but no column of the answers gives each respondent's"
-            f" version; call it {version!r}."
+            f" version; name such a column {version!r}."
         )
     series = _series_of_answers(answers, max(map(len, rows.values())))
     used = {name for columns in series.values() for name in columns.values()}
@@ -266,7 +266,7 @@ def _version_of(frame: pd.DataFrame, design: DesignRows, own: Mapping[str, str])
     if found is None and len(versions) > 1:
         raise DataError(
             f"The design has {plural(len(versions), 'version')}, but no column of the answers gives each respondent's"
-            f" version; call it {design.by!r}."
+            f" version; name such a column {design.by!r}."
         )
     return found
 
@@ -354,8 +354,8 @@ def _place(
         return None
     if design.by is not None and not version and not of_version[""]:
         raise DataError(
-            f"The design has several values of {design.by}, but the answer {where} does not give one; add a column"
-            f" {design.by} to the answers."
+            f"The design has several values of {design.by!r}, but the answer {where} contains none; add a column"
+            f" {design.by!r} to the answers."
         )
     if own is None:
         of_which = f" of {design.by} {version!r}" if version else ""

@@ -46,7 +46,7 @@ def text_cells(content: bytes, joined: bool = False) -> TextTable:
     """The cells of a file of separated values; `joined`: of files put together, whose header may come again."""
     text = decoded(content)
     if _CONTROL.search(text):
-        raise DataError("This file is not text, Excel or Parquet; save it as CSV.")
+        raise DataError("This is not a text, Excel or Parquet file; save it as CSV.")
     if hint := re.match(r"sep=(.)\r?\n", text):  # Excel's own way to name the separator
         separator = hint[1]
         text = "\n" + text[hint.end() :]
@@ -182,8 +182,8 @@ def assembled(rows: Rows, decimal_comma: bool, note: str = "", ragged: bool = Tr
         raise DataError("The file has a header but no rows of data.")
     if len(header) < 2 <= max(len(cells) for _, cells in ahead):
         raise DataError(
-            f"The first line contains only {' '.join(header)!r}, but column names are expected; remove the lines above"
-            " them."
+            f"The first line contains only {' '.join(header)!r}, but column names are expected; remove all lines"
+            " above the column names."
         )
     # R's write.table gives the column of row labels no name; any other surplus cell is an error
     if ragged and all(len(cells) == len(header) + 1 and cells[0].strip() in header for _, cells in ahead):
@@ -243,5 +243,5 @@ def _uneven(cells: list[str], width: int, line: int) -> str:
     """What is wrong with a row whose length is not the header's."""
     return (
         f"Line {line} has {plural(len(cells), 'cell')}, but the header has {width} columns; give every row the same"
-        " number (quote labels that contain the separator)."
+        " number of cells (quote labels that contain the separator)."
     )

@@ -55,7 +55,7 @@ def coded(table: RawTable, codes: Codes, attributes: Any = None) -> tuple[RawTab
         if not columns:
             raise DataError(
                 Argument("codes"),
-                f" contains labels of {attribute!r}, but no column is called that.{suggest(attribute, names)}",
+                f" contains labels of {attribute!r}, but there is no such column.{suggest(attribute, names)}",
             )
         for name in columns:
             frame = frame.assign(**{name: _labelled(frame[name], labels, name)})
@@ -88,7 +88,7 @@ def _labelled(cells: Any, labels: Mapping[str, str], name: str) -> Any:
         raise DataError(
             f"Column {name!r} contains {texts.iloc[row]!r} in row {cells.index[row]}, which ",
             Argument("codes"),
-            f" does not list; its codes are {shorten(list(labels), 12)}.",
+            f" does not list; the listed codes are {shorten(list(labels), 12)}.",
         )
     found = texts.map(known)
     if _are_numbers(known[text] for text in texts.unique() if text):

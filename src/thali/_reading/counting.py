@@ -114,8 +114,8 @@ class CountedTable(NamedTuple):
         if self.unread is not None:
             warn(
                 DataWarning(
-                    f"Column {self.unread!r} seems to identify respondents, but above {LARGE >> 20} MB it is read only"
-                    " if named, so all answers are treated as independent; name it with ",
+                    f"Column {self.unread!r} seems to identify respondents, but in a file of more than {LARGE >> 20} MB"
+                    " such a column is not read unless named, so all answers are treated as independent; name it with ",
                     Argument("respondent"),
                     ".",
                 )
@@ -162,7 +162,7 @@ class CountedTable(NamedTuple):
             one, other = (frame.index[(answer == torn[0]) & (old == was)][0] for was in (True, False))
             raise DataError(
                 f"{self.table.file}: rows {one} and {other} belong to one answer, but their identifiers in {name!r}"
-                f" differ, so that only row {one} was counted before; give all rows of an answer one identifier."
+                f" differ, so that only row {one} was counted before; give all rows of an answer the same identifier."
             )
         kept = ~old & ~above
         left = self._replace(

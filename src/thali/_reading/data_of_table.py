@@ -62,7 +62,7 @@ def read(
     >>> data
     PairedComparisons(3 options, 2 pairs, 2 comparisons, 2 respondents, 1 component)
     >>> data.read_as.partition(":")[0]
-    "long table, 'winner' chosen over 'loser', one comparison per row, respondents 'voter_id'"
+    "long table, 'winner' chosen over 'loser', one comparison per row, respondents in 'voter_id'"
     """
     check_names(columns, *_RECOGNISED)
     kinds = [EXPERIMENTS] if columns.get("attributes") is not None else []
@@ -73,7 +73,7 @@ def read(
     except RecognitionError as error:
         if EXPERIMENTS in error.found:
             raise DataError(
-                error, " Name `attributes` for choice experiments, `choice_id` for choices from sets."
+                error, " For choice experiments, name `attributes`; for choices from sets, name `choice_id`."
             ) from None
         if error.nearest:
             raise DataError(error, f" {reasons(SHAPES, table)}") from None

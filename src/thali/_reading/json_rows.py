@@ -45,7 +45,7 @@ def json_cells(content: bytes) -> tuple[TextTable, dict[str, bool]]:
         lines.append(line)
         if gaps > max(MAX_CELLS, len(text)):
             raise DataError(
-                f"Up to line {line} the keys would make {plural(len(columns), 'column')}, almost all of them empty;"
+                f"The keys up to line {line} would make {plural(len(columns), 'column')}, almost all of them empty;"
                 " use the same keys in every object."
             )
         if len(record) < len(columns):

@@ -41,8 +41,8 @@ class Marked(NamedTuple):
         """What was counted, and how to leave it out."""
         left_out = Where(tuple(Condition(self.column, "!=", (word,)) for word in self.words))
         return Message(
-            f"The data include {plural(self.rows, 'row')} with `{self.column}` = {' or '.join(self.words)}; exclude"
-            " them with ",
+            f"The data include {plural(self.rows, 'row')} in which {self.column!r} is"
+            f" {' or '.join(map(repr, self.words))}; exclude such rows with ",
             Setting("where", str(left_out)),
             ".",
         )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from thali._data.columns import column
-from thali._data.kinds import EXPERIMENTS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import EXPERIMENTS, SIMILARITIES, spec_of_kind
 from thali._data.roles import COUNT, OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, by_plain_name, refuse_ambiguous
 from thali._labels import as_label, shorten, suggest
 from thali._source import Source
@@ -64,7 +64,7 @@ def relabelled(table: "RawTable", labels: Mapping[str, str]) -> "RawTable":
             Argument("labels"), f" lists {lost[0]!r}, which no text cell contains.{suggest(lost[0], tuple(cells))}"
         )
     if doubled := [label for name, label in labels.items() if label in cells and label not in labels]:
-        raise DataError(Argument("labels"), f" renames to {doubled[0]!r}, which the data already contain.")
+        raise DataError(Argument("labels"), f" renames a label to {doubled[0]!r}, which the data already contain.")
     return _with(table, labels)
 
 
@@ -75,7 +75,7 @@ def without_file_names(table: "RawTable") -> "RawTable":
     if not labels or len(set(labels.values())) < len(labels) or not all(labels.values()):
         return table
     name, label = next(iter(labels.items()))
-    note = f"labels that are file names shown without folder and extension, {label!r} for {name}"
+    note = f"file names in labels shown without folder and extension ({label!r} for {name!r})"
     return _with(table, labels, note)
 
 
@@ -234,7 +234,7 @@ def recognise(
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
         known = {
-            "known": len(kinds) == 1 or {*kinds} == {SIMILARITIES, TRIPLETS},
+            "known": len(kinds) == 1 or (bool(kinds) and all(spec_of_kind(kind).of_objects for kind in kinds)),
             "levels": order | (options.get("levels") or {}) or None,
         }
         readings = _matches(named or tried, table, options | known)
@@ -264,7 +264,7 @@ def recognise(
         of_others -= {name for shape in shapes if shape.name == sure[0].shape for name in shape.options}
         if unused := [name for name, value in options.items() if value is not None and name in of_others]:
             raise ArgumentError(
-                Argument(unused[0]), f" does not apply to this table ({sure[0].how}); remove this argument."
+                Argument(unused[0]), f" does not apply to this table ({sure[0].how}); remove ", Argument(unused[0]), "."
             )
     return sure[0]
 
@@ -312,7 +312,7 @@ def _unknown(table: RawTable, tried: list[Shape], others: list[Reading], wanted:
     kinds = wanted or tuple(dict.fromkeys(shape.kind for shape in tried))
     if others:
         found = others[0]
-        message = f"The table contains {found.kind} ({found.shape}: {found.how}), not {_either(kinds)}."
+        message = f"The table contains {found.kind} ({found.how}), not {_either(kinds)}."
         return RecognitionError(message, (found.kind,), wanted)
     near = [(shape, lack) for shape in tried if table.named and (lack := shape.lacks(table))]
     known = "do not match a known layout" if len(kinds) > 2 else f"are not recognised as {_either(kinds)}"
@@ -329,7 +329,7 @@ def _unknown(table: RawTable, tried: list[Shape], others: list[Reading], wanted:
     if not near:
         shapes = "; or ".join(shape.expected for shape in tried)
         if len(kinds) > 1:
-            shapes = "a " + ", a ".join(shape.name for shape in tried)
+            shapes = _either(tuple(f"a {shape.name}" for shape in tried))
         return RecognitionError(f"{found}; expected {shapes}.", (), wanted)
     shape, lack = max(near, key=lambda each: each[1].near)
     name = Clause("; if such a column exists, name it with ", Argument(lack.option)) if lack.option else ""

@@ -19,7 +19,7 @@ from thali._data.columns import column, note_thousands, numbers_rows, refuse_nes
 from thali._data.described_columns import side_columns
 from thali._data.pairs.trials import STEMS
 from thali._data.roles import BEST, CHOSEN_OF_TWO, ODD, RESPONDENT, ROW_NUMBERS, WORST, by_plain_name, plain
-from thali._labels import as_label, plural, shorten
+from thali._labels import as_label, plural, positions, shorten
 from thali._source import Source, read_source
 from thali.errors import Argument, DataError
 
@@ -258,7 +258,7 @@ def preflib_cells(content: bytes) -> TextTable:
         numbers.append(numbers[-1])
     if (width := max(3, *map(len, rows))) * max(len(rows), MAX_CELLS // MAX_COLUMNS) > MAX_CELLS:
         raise DataError(
-            f"The longest of {len(rows):,} orders contains {width - 1:,} alternatives, which makes too large a table;"
+            f"The longest order contains {width - 1:,} alternatives, which makes too large a table;"
             " truncate the orders."
         )
     header = ["count", *(f"rank{k}" for k in range(1, width))]
@@ -276,7 +276,8 @@ def _old(body: list[tuple[int, str]]) -> tuple[dict[str, str], list[tuple[int, s
         orders = [(k, ": ".join(line.split(",", 1))) for k, line in body[many + 2 :]]
     except (ValueError, IndexError):
         raise DataError(
-            "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor with a number of names."
+            "This is not a PrefLib file: it starts neither with '# ALTERNATIVE NAME 1: ...' nor with the number of"
+            " alternatives."
         ) from None
     return names, orders
 
@@ -438,7 +439,7 @@ class RawTable:
         notes = (
             self.note,
             asked,
-            f"columns not used because they number the rows: {shorten(numbering)}" * bool(numbering),
+            f"row numbers ({shorten(numbering)}) not used" * bool(numbering),
         )
         return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note="; ".join(filter(None, notes)))
 
@@ -451,7 +452,7 @@ class RawTable:
             every = "all rows" if is_held.all() else "no rows"
             raise DataError(
                 Argument("holdouts"),
-                f" {where} selects {every} of {len(self.frame):,}; change it to select some of them.",
+                f" ({where}) selects {every} of {len(self.frame):,}; change it to select some of them.",
             )
         kept = is_held if held_out else ~is_held
         note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out where {where}"]))
@@ -631,7 +632,7 @@ def _without_questions(cells: TextTable) -> TextTable:
     """The table without the two lines of questions and of ids that Qualtrics writes below the header."""
     if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         return cells
-    note = "; ".join(filter(None, [cells.note, "Qualtrics' lines of questions and IDs dropped"]))
+    note = "; ".join(filter(None, [cells.note, "Qualtrics header lines (questions and IDs) dropped"]))
     columns = [column[2:] for column in cells.columns]
     return TextTable(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
 
@@ -694,6 +695,6 @@ def _typed_again(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
 
 
 def _text(column: list[str], distinct: dict[str, None]) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    place = {text: k for k, text in enumerate(distinct)}
+    place = positions(distinct)
     codes = np.fromiter(map(place.__getitem__, column), np.int64, len(column))
     return pd.Series([text or None for text in place]).array.take(codes)

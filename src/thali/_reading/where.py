@@ -41,7 +41,7 @@ _COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
-_EXPECTED = f"{', '.join(_COMPARED)}, in, {MISSING} or {NOT_MISSING}"
+_EXPECTED = f"{', '.join(_COMPARED)}, 'in', {MISSING!r} or {NOT_MISSING!r}"
 _TOKEN = re.compile(
     r"""(?P<quoted>'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*")|(?P<sign>[=!<>]=|[=!<>(),])|(?P<word>[^\s'"=<>!(),]+)"""
 )
@@ -138,7 +138,7 @@ class Where:
 
     def none_left(self, rows: int, more: str = "") -> DataError:
         """The error about a table of so many rows, none of which is left."""
-        return DataError(Argument(self.conditions[0].argument), f" {self} matches none of {rows:,} rows{more}.")
+        return DataError(Argument(self.conditions[0].argument), f" ({self}) matches none of the {rows:,} rows{more}.")
 
     def warn_of_unknown_values(self, frame: "pd.DataFrame") -> None:
         """Warn of a text that no row holds, where one that is nearly the same stands in the column."""
@@ -174,7 +174,7 @@ def _column_of(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
     try:
         return column(frame.set_axis([str(name) for name in frame.columns], axis=1), condition.column)
     except DataError as error:
-        raise DataError(Argument(condition.argument), f" {condition}: ", error) from None
+        raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
 
 
 def _holds(condition: Condition, values: "pd.Series") -> np.ndarray:
@@ -205,7 +205,7 @@ def _compared(condition: Condition, values: "pd.Series", sign: Any, value: str, 
     if words := [text for text in different.tolist() if not NUMBER.fullmatch(text)]:
         raise DataError(
             Argument(condition.argument),
-            f" {condition}: column {condition.column!r} contains text such as {words[0]!r}, which cannot be ordered"
+            f" ({condition}): column {condition.column!r} contains text such as {words[0]!r}, which cannot be ordered"
             f" relative to {value}; use == or !=.",
         )
     found = np.zeros(len(texts), bool)
@@ -254,7 +254,7 @@ def _number(condition: Condition, value: str) -> float:
     if not NUMBER.fullmatch(value):
         raise DataError(
             Argument(condition.argument),
-            f" {condition}: column {condition.column!r} contains numbers, but {value!r} is not one; write a number"
+            f" ({condition}): column {condition.column!r} contains numbers, but {value!r} is not one; write a number"
             " such as 2 or 0.5.",
         )
     return _as_number(value)
@@ -273,8 +273,8 @@ def _date(condition: Condition, values: "pd.Series", value: str) -> Any:
     except ValueError:
         raise DataError(
             Argument(condition.argument),
-            f" {condition}: column {condition.column!r} contains dates, but {value!r} is not one; write a date such as"
-            " 2026-05-31.",
+            f" ({condition}): column {condition.column!r} contains dates, but {value!r} is not one; write a date such"
+            " as 2026-05-31.",
         ) from None
     zone = getattr(values.dtype, "tz", None)
     if zone is None:
@@ -374,7 +374,7 @@ def _list(given: _Given, tokens: Any) -> tuple[str, ...]:
 def _value(given: _Given, token: _Token) -> str:
     value = _operand(given, token, "a number or text")
     if not value.strip():
-        raise _unexpected(given, token, f"a number or text (use {MISSING} and {NOT_MISSING} for empty cells)")
+        raise _unexpected(given, token, f"a number or text (use {MISSING!r} and {NOT_MISSING!r} for empty cells)")
     return value.strip()
 
 
@@ -392,4 +392,4 @@ def _is_word(token: _Token, word: str) -> bool:
 def _unexpected(given: _Given, token: _Token, expected: str) -> ArgumentError:
     if not token.kind:
         return _unreadable(given, f"it ends where {expected} is expected")
-    return _unreadable(given, f"{token.text!r} at character {token.at}, expected {expected}")
+    return _unreadable(given, f"found {token.text!r} at character {token.at}, expected {expected}")

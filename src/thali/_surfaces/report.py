@@ -8,6 +8,7 @@ import pandas
 
 from thali._comparison import findings as of_comparison
 from thali._inference.files import atomic_write, cannot_write, write_together
+from thali._labels import shorten
 from thali._model import printed_findings
 from thali._model.base import Model
 from thali._model.finding import Findings
@@ -53,7 +54,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
         return answer.findings(**settings)
     if settings:
         raise ArgumentError(
-            f"Settings require a fitted model; {type(answer).__name__} has none, but got {', '.join(settings)}."
+            f"Settings require a fitted model; {type(answer).__name__} has none, but got {shorten([*settings])}."
         )
     if isinstance(answer, Leaderboard):
         return of_leaderboard.findings_of(answer)

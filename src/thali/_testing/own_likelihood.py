@@ -266,7 +266,7 @@ def _changes(
         return []
     found = compare_changes(compiled, make_cache, whole, states, labels, rng, CHANGES)
     compared = f"{found.count} changes by {terms} against differences of log_likelihood"
-    words = "" if found.is_rounding else f"{terms} and log_likelihood disagree by {found.size:.3g}: {found.words}."
+    words = "" if found.is_rounding else f"{terms} disagree with log_likelihood by {found.size:.3g}: {found.words}."
     return [Check("naive", compared, f"{found.size:.2g}", _result(found), words)]
 
 

@@ -22,6 +22,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+from thali._arguments import one_of
 from thali._compile import targets
 from thali.errors import Argument, ArgumentError
 
@@ -448,8 +449,7 @@ def environment_of(level: str, folder: Path) -> dict[str, str]:
     ArgumentError
         If there is no such level, or this processor cannot run its code, which must be tried out.
     """
-    if level not in targets.LEVELS:
-        raise ArgumentError(Argument("target"), f" must be one of {', '.join(targets.LEVELS)}; got {level!r}.")
+    one_of("target", level, tuple(targets.LEVELS))
     reason = targets.lacking(level)
     if reason:
         raise ArgumentError(Argument("target"), f" {level} cannot be built here, because {reason}.")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import checked_labels, shorten
+from thali._labels import checked_labels, positions, shorten
 from thali.errors import DataError
 
 SAME_DEPTH = 1e-6  # leaves are equally deep within this share of the depth: written trees are rounded
@@ -120,7 +120,7 @@ def numbered(nodes: Nodes) -> Nodes:
     below = children(nodes.parents)
     order = postorder(below)
     order = sorted(node for node in order if not below[node]) + [node for node in order if below[node]]
-    place = {node: new for new, node in enumerate(order)}
+    place = positions(order)
     return Nodes(
         [nodes.names[node] for node in order],
         [nodes.lengths[node] for node in order],
@@ -135,14 +135,14 @@ def levelled(nodes: Nodes, labels: tuple[str, ...], rescale: str | None) -> list
     deepest, shallowest = max(depth), min(depth)
     if not 0.0 < deepest < math.inf:
         raise DataError(
-            f"Lengths from the root of a tree to a leaf must have a finite, positive sum; it is {deepest:g} for"
+            f"The distance from the root of a tree to a leaf must be finite and positive; it is {deepest:g} for"
             f" {labels[depth.index(deepest)]!r}."
         )
     if deepest - shallowest > SAME_DEPTH * deepest and rescale is None:
         high, low = labels[depth.index(shallowest)], labels[depth.index(deepest)]
         raise DataError(
             f"All leaves must have the same distance from the root, but {high!r} has {shallowest:.8g} and {low!r} has"
-            f" {deepest:.8g}; use rescale='extend' to lengthen the shorter paths."
+            f" {deepest:.8g}; use `rescale='extend'` to lengthen the shorter paths."
         )
     lengths = np.array(nodes.lengths)
     if abs(deepest - 1.0) > ROUNDING:

@@ -78,7 +78,7 @@ def content_of(path: str | Path | Source) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError:
-        raise DataError(f"{name}: not UTF-8 text; save the tree as Newick text.") from None
+        raise DataError(f"{name}: This is not UTF-8 text; save the tree as Newick text.") from None
 
 
 def of_linkage(linkage: Any, labels: Any) -> Nodes:

@@ -217,7 +217,7 @@ def test_covariates_that_cannot_be_told_apart_are_refused(trials):
 
 def test_what_predictions_may_be_given(model):
     for given, wrong in (
-        ({"longest": 1}, ("'longest'", "'order', 'longer', 'judge=B'", "Did you mean")),
+        ({"longest": 1}, ("'longest'", "'order', 'longer' and 'judge=B'", "Did you mean")),
         ({"order": "first"}, ("'order'", "2 pairs", "got 'first'")),
         ({"order": np.nan}, ("finite numbers",)),
         ("order", ("covariates", "must map")),
@@ -230,7 +230,7 @@ def test_what_predictions_may_be_given(model):
 
 @pytest.mark.fit  # for its time
 def test_classical_tests_refuse_them(data):
-    with refused(DataError, "not support covariates"):
+    with refused(DataError, "without covariates"):
         th.paired.transitivity(data)
-    with refused(DataError, "not support covariates"):
+    with refused(DataError, "without covariates"):
         th.paired.group_test([data, data])

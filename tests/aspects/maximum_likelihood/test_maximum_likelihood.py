@@ -238,7 +238,7 @@ def test_weights_that_nothing_tells_apart_are_named(aspects, unique, sentence):
 
 def test_weights_that_these_pairs_do_not_tell_are_named():
     data = th.PairedComparisons.from_pairs([("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")])
-    with refused(DataError, "2 groups", "('a', 'b')", "('c', 'd')"):
+    with refused(DataError, "2 groups", "('a' and 'b')", "('c' and 'd')"):
         maximised(data=data)
     counts = np.where(np.eye(4), 0, 5)
     counts[0, 1] = counts[1, 0] = 0  # then nothing sets a against b, and their shared aspect against their own
@@ -251,7 +251,7 @@ def test_weights_that_these_pairs_do_not_tell_are_named():
     [
         ({"aspects": "ibp"}, ("'ibp'",)),
         ({"aspects": 3}, ("got 3",)),
-        ({"aspects": th.Tree.star(["a", "b"])}, ("along a Tree",)),
+        ({"aspects": th.Tree.star(["a", "b"])}, ("along a tree",)),
         ({"aspects": {"LBJ": ["x"]}}, ("'HW'",)),
         ({"aspects": np.ones((8, 2))}, ("8 rows", "9 options")),
         ({"aspects": "unique", "unique": False}, ("No option",)),
@@ -287,7 +287,7 @@ def test_likelihood_ratio(btl, tree):
     for pair, sentence in [
         ((tree, btl), ("'politician'", "the order")),
         ((btl, btl), ("same aspects",)),
-        ((btl, maximised(TREE, lapse=0.01)), ("lapses", "0 and 0.01")),
+        ((btl, maximised(TREE, lapse=0.01)), ("lapse rates", "0 and 0.01")),
         ((btl, maximised(TREE, th.datasets.celebrities().without_pair("JU", "SL"))), ("different data",)),
         ((btl, "tree"), ("EliminationByAspects", "maximum likelihood")),
     ]:
@@ -363,7 +363,7 @@ def test_intervals_of_unique_weights_are_inside_0_and_1_and_symmetric_in_log_odd
 def test_it_is_a_method_of_elimination_by_aspects(tree, tmp_path):
     assert type(tree) is th.EliminationByAspects and not tree.interrupted_ and not hasattr(tree, "posterior_")
     for ask in (lambda: tree.features(), lambda: tree.ranks(), lambda: tree.check(), lambda: tree.log_evidence()):
-        with refused(ArgumentError, "method='mcmc'", "Only `method='mcmc'`"):
+        with refused(ArgumentError, "method='mcmc'", "require `method='mcmc'`"):
             ask()
     with refused(ArgumentError, "got `method='maximum-likelihood'`"):
         tree.predict_proba([("LBJ", "HW")], return_se=True)

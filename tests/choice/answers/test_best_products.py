@@ -116,13 +116,13 @@ def test_product_classes_and_the_no_choice_option():
 @pytest.mark.parametrize(
     ("asked", "facts"),
     [
-        ({"attributes": {"price": [5]}}, ("lack 'brand', 'zoom'",)),
+        ({"attributes": {"price": [5]}}, ("lack 'brand' and 'zoom'",)),
         ({"attributes": {**SPACE, "colour": ["red"]}}, ("contains 'colour'",)),
         ({"attributes": {**SPACE, "price": []}}, ("'price' must list",)),
         ({"attributes": [1]}, ("must map each attribute",)),
-        ({"costs": COSTS}, ("costs require `price`",)),
-        ({"costs": {"zoom": {"no": 0}}, "price": "price"}, ("costs of 'zoom'", "'yes'")),
-        ({"costs": {"zoom": {"no": 0, "yes": 1, "yas": 2}}, "price": "price"}, ("costs of 'zoom'", "'yas'")),
+        ({"costs": COSTS}, ("`costs` require `price`",)),
+        ({"costs": {"zoom": {"no": 0}}, "price": "price"}, ("`costs` of 'zoom'", "'yes'")),
+        ({"costs": {"zoom": {"no": 0, "yes": 1, "yas": 2}}, "price": "price"}, ("`costs` of 'zoom'", "'yas'")),
         ({"costs": {"zoom": {"no": 0, "yes": "much"}}, "price": "price"}, ("must be numbers",)),
         ({"costs": {"size": {}}, "price": "price"}, ("contains 'size'",)),
         ({"costs": {("zoom", "zoom"): {}}, "price": "price"}, ("'zoom'",)),

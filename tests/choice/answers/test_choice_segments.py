@@ -189,7 +189,7 @@ def test_mistakes():
     for k, kind, said in [
         (1, ArgumentError, "`k` must be an integer >= 2; got 1."),
         ("two", ArgumentError, "`k` must be an integer >= 2; got 'two'."),
-        ([], ArgumentError, "`k` must be one or more integers >= 2; got no number."),
+        ([], ArgumentError, "`k` must be one or more integers >= 2; got none."),
         (61, DataError, "61 segments are too many for 60 respondents; reduce `k`."),
         (
             5,

@@ -190,7 +190,7 @@ def test_demand_falls_with_the_price(hierarchical, data):
         ({"respondent_weights": [0] * 8}, ("are all 0",)),
         ({"respondent_weights": {"p0": 1}}, ("lacks 'p1', 'p2'",)),
         ({"respondent_weights": "weight"}, ("column; available",)),
-        ({"respondent_weights": [1] * 8, "people": "new"}, ("requires respondents",)),
+        ({"respondent_weights": [1] * 8, "people": "new"}, ("does not apply to new respondents",)),
         ({"people": ["p1"], "respondent_weights": [1] + [0] * 7}, ("respondents with weight",)),
         ({"ci": 95}, ("be in (0, 1); got 95",)),
         ({"change": {"price": {"D": 5}}}, ("no product 'D'",)),

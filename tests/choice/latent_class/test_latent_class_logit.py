@@ -267,7 +267,7 @@ MISTAKES = [
     ({"classes": 0}, ArgumentError, ("classes", "got 0")),
     ({"classes": [2, 1.5]}, ArgumentError, ("classes", "got 1.5")),
     ({"classes": "three"}, ArgumentError, ("classes", "got 'three'")),
-    ({"classes": []}, ArgumentError, ("classes", "got no number")),
+    ({"classes": []}, ArgumentError, ("classes", "got none")),
     ({"classes": 10}, DataError, ("10 classes", "9 respondents")),
     (
         {"classes": 8, "choose": "held-out"},

@@ -75,6 +75,6 @@ def test_a_fit_says_it_before_it_begins(data, monkeypatch):
 
     monkeypatch.setattr(sampling, "sampled", run)
     model = th.ProductClasses(WRONG)
-    with warned(DataWarning, "contradicts increasing 'price'") as messages, pytest.raises(Begun):
+    with warned(DataWarning, "declared for 'price' (increasing") as messages, pytest.raises(Begun):
         model.fit(data)
     assert messages[0].filename == __file__

@@ -192,7 +192,7 @@ def test_bad_arguments(how, facts):
 
 def test_data_without_amounts():
     rows = simulated(people=20)
-    with refused(ArgumentError, "and other attributes"):
+    with refused(ArgumentError, "among the attributes"):
         th.HierarchicalLogit("money", space=MONEY["space"]).fit(
             th.ChoiceExperiment.from_frame(rows.rename(columns={"price": "money"})), draws=1
         )

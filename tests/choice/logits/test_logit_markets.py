@@ -169,7 +169,7 @@ def test_of_many_people_some_are_taken_in_each_draw(monkeypatch):
 
 def test_levels_that_no_task_shows_are_not_offered():
     data = th.ChoiceExperiment.from_frame(simulated(people=10), levels={"brand": ["A", "Z", "B", "C"]})
-    with warned(th.errors.DataWarning, "No task shows"):
+    with warned(th.errors.DataWarning, "no task shows"):
         model = th.MultinomialLogit().fit(data)
     draws = model._market_draws()
     assert draws.attributes[1].levels == ("A", "B", "C")

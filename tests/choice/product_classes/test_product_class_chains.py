@@ -60,7 +60,7 @@ def test_the_last_lapse_stays_where_choices_are_not_satisfied():
     np.testing.assert_array_equal(chain.respondents_with_lapse(), np.flatnonzero(~satisfied))
     chain.run_to(chain.total)
     assert not chain.target.delta.any() and np.isfinite(chain.draw().log_likelihood).all()
-    assert "respondents number 3, 5; these keep a lapse rate of 1e-05" in lapse_messages([2, 4])[0]
+    assert "respondents number 3 and 5; these keep a lapse rate of 1e-05" in lapse_messages([2, 4])[0]
 
 
 def test_stopped_chains_have_the_draws_that_all_recorded():

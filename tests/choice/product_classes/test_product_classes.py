@@ -48,7 +48,7 @@ def test_bad_arguments_are_refused_before_anything_runs(arguments, messages):
 
 BAD_MONOTONE = [
     ({"prize": "decreasing"}, "no attribute 'prize'.*Did you mean 'price'"),
-    ({"price": "down"}, "must be increasing or decreasing; got 'down'"),
+    ({"price": "down"}, "must be 'increasing' or 'decreasing'; got 'down'"),
     ([("price", "decreasing"), ("price", "increasing")], "'price' is given as both increasing and decreasing"),
     ({"price": ["increasing", "decreasing"]}, "direction of 'price'"),
     ("price", "must map attributes to directions"),

@@ -113,5 +113,5 @@ def test_bad_blocks():
     with refused(DataError, "row 3"):
         model.fit(da.from_array(X), ["a"] * 3 + [None] + ["b"] * 396)
     X[307, 1] = np.nan
-    with refused(DataError, "block 3", "row 7", "column 1"):
+    with refused(DataError, "Block 3", "row 7", "column 1"):
         model.fit(da.from_array(X, chunks=(100, 3)), y)

@@ -89,7 +89,7 @@ TAKES = [
 REFUSES = [
     (CLASSES, PLANTS, {"known": True}, ("target", "x.csv", "'height'", "'kind'")),
     (CLASSES, PLANTS, {"target": "kin"}, ("got 'kin'", "'kind'")),
-    (CLASSES, PLANTS, {"target": "height"}, ("x.csv", "column 'kind'")),
+    (CLASSES, PLANTS, {"target": "height"}, ("x.csv", "Column 'kind'")),
     (
         EXPERIMENT,
         TASKS.replace("task", "round"),
@@ -111,19 +111,19 @@ REFUSES = [
     ),
     (COMPARISONS, HOME, {"covariates": ["home.wins"]}, ("Column 'home.wins'",)),
     (ALIKE_LIST, "a,b,distance\nA,B,2\n", {"known": True}, ("Column 'distance' contains dissimilarities",)),
-    (ALIKE_LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("be the similarity",)),
+    (ALIKE_LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("contain the similarity",)),
     (ALIKE_SQUARE, ONE_SIDE, {}, ("x.csv",)),
     (COUNTS, FROM_X, {}, ("x.csv", "'X'")),
     (COUNTS, "A,B\n5,3\n1,5\n", {}, ("; set the diagonal to 0",)),  # perhaps a list
     (COUNTS, ",A,B\nA,5,3\nB,3,5\n", {}, ("; set the diagonal to 0",)),  # perhaps similarities
 ]
-OFFERED = "the columns 'option1', 'option2', 'option3' with the options offered, for 'best' and 'worst'"
+OFFERED = "the columns 'option1', 'option2', 'option3' with the options offered, to match 'best' and 'worst'"
 LACKS = [
     (BEST_WORST, "best,worst,year\nx,y,1\n", (OFFERED, "", 3)),
     (CHOICES, SETS.replace("alt", "drink"), ("a column of alternatives", "alternative", 2)),
     (CHOICES, SETS, None),
     (CHOICES, NUMBERS, None),
-    (COMPARISONS, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' for 'Winner'", "rejected", 1)),
+    (COMPARISONS, "Winner,year\nA,1\nB,2\nC,3\n", ("a column 'loser' to match 'Winner'", "rejected", 1)),
     (COMPARISONS, "i,year\nA,1\nB,2\nC,3\n", None),
     (COMPARISONS, "winner,loser\nA,B\n", None),
 ]

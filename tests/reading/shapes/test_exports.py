@@ -27,7 +27,7 @@ def test_qualtrics():
     data, sentence = made(QUALTRICS)
     assert data.subset(["tea", "milk", "water"]).counts.tolist() == [[0, 2, 1], [1, 0, 1], [2, 2, 0]]
     assert data.respondents == ("R_1", "R_2", "R_3") and data.people["Sex"].tolist() == ["f", "m", "f"]
-    said(sentence, "; Qualtrics' lines")
+    said(sentence, "; Qualtrics header lines")
 
 
 def test_psychopy():

@@ -44,7 +44,7 @@ def test_squares(tmp_path):
 def test_lists(tmp_path):
     rows = [["left", "right", "choice"], ["tea", "milk", "left"], ["milk", "tea", "left"]]
     data, sentence = recognise(workbook(tmp_path / "x.xlsx", {"ann": rows, "bob": rows})).build()
-    assert data.respondents == ("ann", "bob") and data.n_comparisons == 4 and "respondents 'respondent'" in sentence
+    assert data.respondents == ("ann", "bob") and data.n_comparisons == 4 and "respondents in 'respondent'" in sentence
 
 
 def test_what_is_wrong_names_the_sheet(tmp_path):

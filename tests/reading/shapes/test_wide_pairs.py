@@ -76,7 +76,7 @@ def test_numbered_columns_are_those_of_all_pairs(columns, options):
 
 
 def test_what_prefmod_writes_is_read_with_a_warning():
-    with warned(DataWarning, "prefmod: 0 first"):
+    with warned(DataWarning, "prefmod: 0 for the first"):
         data, _ = recognise(table(written(["V1", "V2", "V3"], (0, 2, 1)))).build()
     assert data.counts.tolist() == COUNTS and data.n_ties == 2
     data, _ = recognise(
@@ -107,7 +107,9 @@ def test_patterns_with_counts():
 
 def test_respondents_and_what_is_known_of_them():
     data, sentence = made("Vp,tea:milk,age\nx,1,30\ny,2,40\n")
-    assert data.respondents == ("x", "y") and data.people["age"].tolist() == [30, 40] and "respondents 'Vp'" in sentence
+    assert (
+        data.respondents == ("x", "y") and data.people["age"].tolist() == [30, 40] and "respondents in 'Vp'" in sentence
+    )
 
 
 def test_pairs_by_the_two_labels_that_columns_hold():

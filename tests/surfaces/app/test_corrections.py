@@ -151,7 +151,9 @@ TRIALS = "VP;Block;links;rechts;Wahl\n" + "".join(
     for block in ("Übung", "Haupt")
     for a, b, side in (("Eis", "Brot", "links"), ("Brot", "Bier", "rechts"), ("Bier", "Eis", "rechts"))
 )
-NOTICED = "The data include 6 rows with `Block` = Übung; exclude them with “Rows to keep” = Block != 'Übung'."
+NOTICED = (
+    "The data include 6 rows in which 'Block' is 'Übung'; exclude such rows with “Rows to keep” = Block != 'Übung'."
+)
 
 
 def shown_rows(page: str) -> list[list[str]]:

@@ -119,7 +119,7 @@ BAD = {
     "unique features": (["similar.csv", "--models", "unique"], "--models must be ibp, an integer"),
     "an option of others": (
         ["plants.csv", "--target", "kind", "--lapse", "0.1"],
-        "and choice experiments, but plants.csv contains covariates and classes",
+        "and choice experiments, but 'plants.csv' contains covariates and classes",
     ),
     "folds of pairs": (["tea.csv", "--folds", "4"], "number of pairs; use at most 3"),
     "what is left out": (
@@ -127,7 +127,7 @@ BAD = {
         "--leave-out must be pair for similarities; got 'row'.",
     ),
     "too many folds": (["plants.csv", "--target", "kind", "--folds", "61"], "--folds must be"),
-    "a bundled data set": (["celebrities", "--target", "x"], "celebrities contains paired comparisons"),
+    "a bundled data set": (["celebrities", "--target", "x"], "'celebrities' contains paired comparisons"),
     "a direction of no level": (
         ["cameras.csv", "--models", "product-classes", "--monotone", "price=up"],
         "price",

@@ -56,7 +56,7 @@ def test_prints_the_table_and_what_it_says(done, folder):
         "all",
     )
     assert ["two", "-25.000", "0.100", "0.007", "5.000", "0.141", "strong"] in map(str.split, result.out.splitlines())
-    says(result.out, "-20.00", "unique has the")
+    says(result.out, "-20.00", "'unique' has the")
     assert [how.draws for how in folder] == [300, 300]
     assert [how.chains for how in folder] == [12, 12]
 

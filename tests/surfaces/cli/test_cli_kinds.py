@@ -27,7 +27,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
         "Latent classes, largest first",
         "P(occupied)",
         "class_agreement",
-        "varies between classes with a relative standard deviation of",
+        "vary between classes with a relative standard deviation of",
     ):
         assert sentence in result.out
     written = {path.name for path in (folder / "found").iterdir()}
@@ -59,7 +59,7 @@ def others(folder):
             "sets.csv",
             ("--people", "classes:2:similar"),
             "ranks.csv",
-            "varies between classes with a relative standard deviation of",
+            "vary between classes with a relative standard deviation of",
         ),
     ],
 )

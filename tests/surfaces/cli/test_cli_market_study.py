@@ -144,7 +144,7 @@ def test_a_sign_that_the_choices_contradict(done):
     says(result.out, "inf: respondents who")
     effects = re.findall(r"^price .* (0\.\d+) +0\.\d+ to", result.out, re.MULTILINE)
     assert all(float(effect) < 0.55 for effect in effects)
-    assert ("Rows marked at bound: the constraint (increasing price)" in result.out) == ("at bound" in result.out)
+    assert ("In rows marked 'at bound', the constraint (increasing price)" in result.out) == ("at bound" in result.out)
 
 
 @pytest.mark.long
@@ -388,7 +388,7 @@ def test_conditions_of_tasks_held_out_that_do_not_fit(refused):
     words = ("fit", "sim.csv", "--model", "MNL", "--holdouts")
     said(refused(*words, "tsk == 1"), "--holdouts", "1", "'tsk'")
     said(refused(*words, "task = 1"), "--holdouts", "'task = 1'")
-    said(refused(*words, "price == 5"), "--holdouts", "5 must")
+    said(refused(*words, "price == 5"), "--holdouts", "5) must")
 
 
 @pytest.mark.long

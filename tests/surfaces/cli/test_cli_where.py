@@ -39,8 +39,8 @@ def tables(folder):
 
 LEFT_OUT = "48 of 72 rows kept where block == 'main'"
 NOTICED = (
-    'thali: warning: The data include 24 rows with `block` = practice; exclude them with --where "block !='
-    " 'practice'\".\n"
+    "thali: warning: The data include 24 rows in which 'block' is 'practice'; exclude such rows with --where"
+    " \"block != 'practice'\".\n"
 )
 
 
@@ -93,14 +93,14 @@ def test_a_command_is_written_as_it_was_typed(done, folder):
 @pytest.mark.parametrize(
     ("words", "facts"),
     [
-        (("trials.csv", "--where", "blok == 1"), ("trials.csv", "--where blok == 1", "'blok'")),
+        (("trials.csv", "--where", "blok == 1"), ("trials.csv", "--where (blok == 1)", "'blok'")),
         (
             ("trials.csv", "--where", "block = main"),
             ("--where", "'block = main'", "character 7"),
         ),
         (("absent.csv", "--where", "block"), ("--where", "'block'")),
-        (("trials.csv", "--where", "block > 2"), ("trials.csv", "--where block > 2", "'block'")),
-        (("trials.csv", *MAIN, "--where", "age == odl"), ("72", "'age'", "'old', 'young'")),
+        (("trials.csv", "--where", "block > 2"), ("trials.csv", "--where (block > 2)", "'block'")),
+        (("trials.csv", *MAIN, "--where", "age == odl"), ("72", "'age'", "'old' and 'young'")),
         (("celebrities", *MAIN), ("--where", "celebrities")),
     ],
 )

@@ -56,7 +56,7 @@ def test_an_answer_costs_itself_alone(run, folder, stand_in):
     says(found.err, "'residuals'", "ValueError")
     assert "Utility scale" in found.out and (folder / "found" / "utility_scale.csv").exists()
     page = (folder / "page.html").read_text()
-    says(page, "This could not")
+    says(page, "This result could not")
     assert "Utility scale" in page
     assert th.load(folder / "found" / "model.nc").predict_proba([("LBJ", "HW")])[0] > 0.5
 

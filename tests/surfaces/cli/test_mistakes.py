@@ -180,7 +180,7 @@ MISTAKES = [
         "shared aspects of sets by likelihood",
         f"sets.csv {LIKELIHOOD} --aspects rum.csv",
         lambda: by_likelihood(sets(), aspects={"tea": ["hot"], "milk": ["hot"], "rum": []}),
-        "choices from more than two options maximum likelihood requires unique aspects only",
+        "choices from more than two options maximum likelihood supports only unique aspects",
     ),
     (
         "groups by likelihood",
@@ -192,7 +192,7 @@ MISTAKES = [
         "weights that cannot be told apart",
         f"tea.csv {LIKELIHOOD} --aspects hot.csv",
         lambda: by_likelihood(aspects={"tea": ["hot"], "coffee": [], "milk": []}),
-        "remove some of them or set",
+        "remove one of these aspects, or set",
     ),
     (
         "an aspect named like an option",
@@ -285,7 +285,7 @@ MISTAKES = [
         "no direction",
         f"{CLASSES} --monotone price=up",
         lambda: classes(monotone={"price": "up"}),
-        "increasing or decreasing",
+        "the direction of 'price' must be",
     ),
     (
         "no such attribute",
@@ -325,7 +325,7 @@ MISTAKES = [
         "one column twice",
         f"{CLASSES} --respondent id --alternative id",
         lambda: classes(columns={"respondent": "id", "alternative": "id"}),
-        "is given for more than one of",
+        "has more than one role",
     ),
     (
         "levels of nothing",
@@ -340,7 +340,7 @@ MISTAKES = [
         "is not one of its levels",
     ),
     ("bins of words", f"{CLASSES} --bins size=2", lambda: classes(columns={"bins": {"size": 2}}), "only numbers"),
-    ("one bin", f"{CLASSES} --bins price=1", lambda: classes(columns={"bins": {"price": 1}}), "at least 2 bins"),
+    ("one bin", f"{CLASSES} --bins price=1", lambda: classes(columns={"bins": {"price": 1}}), "must be at least 2"),
     ("no such no-choice", f"{CLASSES} --none never", lambda: classes(columns={"none": "never"}), "never"),
     (
         "an attribute that is a task",
@@ -399,7 +399,7 @@ PYTHONIC = re.compile(rf"`|\b(?:{'|'.join(ARGUMENTS)})=|\b\w+_\w+\b(?!\.csv)|\b(
 
 COMPARED = [
     ("folds of pairs", "tea.csv --folds 4", "exceeds the number of pairs; use at most 3"),
-    ("nobody", "tea.csv --leave-out respondent", "the table with its column of respondents, --respondent."),
+    ("nobody", "tea.csv --leave-out respondent", "name the column of respondents, --respondent."),
     (
         "choices of pairs",
         "tea.csv --leave-out choice",

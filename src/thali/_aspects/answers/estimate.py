@@ -11,7 +11,7 @@ import numpy as np
 from thali._described import Described, Description
 from thali._digits import percent
 from thali._inference.warn import warn
-from thali._labels import as_label, display_width, one_line
+from thali._labels import as_label, display_width, one_line, shorten
 from thali.errors import Argument, ArgumentError, DataWarning, EstimateWarning, Value, one_of
 
 from ..draws.columns import FeatureColumns
@@ -144,7 +144,9 @@ def _matrix_of(target: Any, labels: "pandas.Index") -> np.ndarray:
 
 def _same_labels(given: Any, labels: Any) -> Any:
     if sorted(map(str, given)) != sorted(map(str, labels)):
-        raise ArgumentError(f"`target` must have the objects {', '.join(labels)}; got {', '.join(map(str, given))}.")
+        raise ArgumentError(
+            f"`target` must have the objects {shorten(list(labels), 99)}; got {shorten(list(given), 99)}."
+        )
     return given
 
 
@@ -153,7 +155,7 @@ def _share(estimate: Estimate) -> str:
         warnings.simplefilter("ignore", DataWarning)
         share = estimate.variance_accounted_for()
     if np.isnan(share):
-        return "variance accounted for: undefined, all similarities are equal"
+        return "variance accounted for: undefined, because all similarities are equal"
     return f"variance accounted for: {percent(share, 1)}"
 
 

@@ -73,9 +73,9 @@ def noise_sentence(posterior: Posterior, was_chosen: bool = False) -> Message | 
     share = found * of_typical / spread if np.ptp(similarities) > 0.0 else MAX_NOISE
     if MIN_NOISE <= share <= MAX_NOISE or (was_chosen and share < MIN_NOISE):
         return None
-    judged = "given the numbers of judgements " if (judgements != 1).any() else ""
-    how = "estimated" if was_learned else "chosen by cross-validation"
-    size = f"sigma was {how}: {found:.2g}, {judged}{100 * share:.3g} % of the standard deviation of the similarities"
+    judged = " (given the numbers of judgements)" if (judgements != 1).any() else ""
+    how = "estimated" if was_learned else "cross-validated"
+    size = f"The {how} sigma, {found:.2g}, is {100 * share:.3g} % of the standard deviation of the similarities{judged}"
     if share > MAX_NOISE:
         return Message(
             f"{size}. The features explain little. Set sigma if you know it, or a weight_prior whose mean matches the"

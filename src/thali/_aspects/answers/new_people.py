@@ -42,7 +42,10 @@ def predicted_of_population(
     x = None if respondent is None else values_of(posterior, respondent)
     if covariates is not None:
         raise ArgumentError(
-            Argument("covariates"), " are not available for individuals; remove ", Argument("covariates"), "."
+            Argument("covariates"),
+            " are not available in a model of individual respondents; remove ",
+            Argument("covariates"),
+            ".",
         )
     asked, population = AskedSets(posterior, sets), population_in(posterior)
     people = new_people(population if x is None else population.of(x))

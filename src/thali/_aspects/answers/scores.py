@@ -84,11 +84,11 @@ def _groups_of(by: Any, people: tuple[str, ...]) -> tuple[list[Any], np.ndarray]
         raise ArgumentError(Argument("by"), " assigns a respondent to two groups; assign each respondent to one group.")
     if missing := [person for person in people if person not in group_of]:
         raise ArgumentError(
-            Argument("by"), f" has no group for {shorten(missing, 5)}; assign these respondents to a group."
+            Argument("by"), f" has no group for {shorten(missing, 5)}; assign each respondent to a group."
         )
     codes, names = pd.factorize(pd.Series([group_of[person] for person in people]), sort=True)
     if (codes < 0).any():
         raise ArgumentError(
-            Argument("by"), f" is missing for {people[int(np.flatnonzero(codes < 0)[0])]!r}; fill it in."
+            Argument("by"), f" has no group for {people[int(np.flatnonzero(codes < 0)[0])]!r}; fill it in."
         )
     return list(names), codes

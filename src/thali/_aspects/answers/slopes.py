@@ -96,15 +96,17 @@ def values_of(posterior: Posterior, respondent: Any) -> np.ndarray:
     wanted = columns_of_people(posterior)
     given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
     if missing := [name for name in wanted if name not in given]:
-        raise ArgumentError(Argument("respondent"), f" must contain {missing[0]!r}; got {respondent!r}.")
+        raise ArgumentError(
+            Argument("respondent"), f" must be a dictionary with the key {missing[0]!r}; got {respondent!r}."
+        )
     if strange := [name for name in given if name not in wanted]:
         known = f"weights depend only on {shorten(wanted)}.{suggest(strange[0], wanted)}"
         raise ArgumentError(Argument("respondent"), f" contains {strange[0]!r}, but {known}")
     covariates, person = covariates_in(posterior), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
     for column in covariates.strange(person):
         label, labels = str(given[column]), covariates.labels()[column]
-        said = f" has {column} {label!r}, but the respondents have {shorten(labels)}.{suggest(label, labels)}"
-        raise ArgumentError(Argument("respondent"), said)
+        said = f" has {label!r} for {column!r}, but the fitted respondents have only {shorten(labels)}."
+        raise ArgumentError(Argument("respondent"), said + suggest(label, labels))
     return covariates.of(person)[0, 1:]
 
 

@@ -107,7 +107,7 @@ class Additive:
         ):
             raise ArgumentError(
                 Argument("sigma"),
-                f", the standard deviation of a similarity, must be a number between {LEAST:g} and {MOST:g}, or ",
+                f", the standard deviation of a similarity, must be a number from {LEAST:g} to {MOST:g} or ",
                 Value("sigma", LEARNED),
                 InPython(", or None"),
                 f"; got {self.sigma!r}.",
@@ -124,15 +124,14 @@ class Additive:
             )
         sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
         if sigma is not None and sigma * math.sqrt(mean_share(data)) < SMALL * spread and not is_quiet():
-            judged = "" if (data.judgements == 1).all() else ", given the numbers of judgements,"
+            judged = "" if (data.judgements == 1).all() else " (given the numbers of judgements)"
             warn(
                 DataWarning(
                     Setting("sigma", sigma),
-                    f" is{judged} below {SMALL:g} times the standard deviation of the similarities ({spread:.3g}), so"
-                    " chains"
-                    " mix very slowly; increase it, or set ",
+                    f" is less than {SMALL:g} times the standard deviation of the similarities, {spread:.3g}{judged},"
+                    " so chains mix very slowly; choose a larger value, or set ",
                     Setting("sigma", LEARNED),
-                    " to learn it.",
+                    " to estimate sigma.",
                 )
             )
 

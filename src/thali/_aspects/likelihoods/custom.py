@@ -133,8 +133,8 @@ class Custom:
         self.observed(data)
         if isinstance(self.log_likelihood, NotSaved):
             raise ArgumentError(
-                f"This model was loaded from a file, which does not contain the functions of its likelihood {self!r};"
-                " pass the functions again with set_params(likelihood=...)."
+                "This model was loaded from a file, and files do not contain functions, such as those of its likelihood"
+                f" {self!r}; pass the functions again with set_params(likelihood=...)."
             )
 
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
@@ -213,7 +213,7 @@ class Custom:
         if self.log_prior is not None:
             raise ArgumentError(
                 f"Draws from the prior require priors that can be sampled ({NAMED}); log_prior only defines a density."
-                " Replace log_prior."
+                " Use such priors instead of log_prior."
             )
         return {name: prior.draw(rng) for name, prior in self.parameters.items()}
 

@@ -158,7 +158,7 @@ class Elimination:
             data.refuse_ties()
         self._check_covariates(data)
         if not self.shared and not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0):
-            raise ArgumentError("Elimination(shared=False) requires unique aspects only; use Given(np.zeros((N, 0))).")
+            raise ArgumentError("Elimination(shared=False) supports only unique aspects; use Given(np.zeros((N, 0))).")
         if self.unique:
             return
         if not isinstance(prior, Given):
@@ -199,12 +199,12 @@ class Elimination:
         if names != self.covariates:
             raise DataError(
                 f"The comparisons have {f'the covariates {shorten(names)}' if names else 'no covariates'}, but the"
-                f" likelihood has {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
+                f" likelihood expects {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
             )
         if own is not None and own.is_of_options.any() and self.shared:
             described = [name for name, of_options in zip(names, own.is_of_options, strict=True) if of_options]
             raise DataError(
-                f"The option covariates {shorten(described)} require options that share no aspects; set ",
+                f"Covariates of options ({shorten(described)}) require options that share no aspects; set ",
                 Setting("aspects", "unique"),
                 ".",
             )
@@ -215,8 +215,8 @@ class Elimination:
         size, members = int(data.sizes[wide]), shorten(data.sets[wide])
         if self.shared:
             raise DataError(
-                f"Best and worst were chosen from {members}, but with shared aspects best-worst choices are limited to"
-                f" sets of three options{'' if size > 3 else ', modelled as rankings'}; set ",
+                f"Best and worst were chosen from {members}, but with shared aspects best-worst choices"
+                f" {'are limited to sets of three options' if size > 3 else 'must be modelled as rankings'}; set ",
                 Setting("aspects", "unique"),
                 *((f" for sets of {size} options",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
                 ".",
@@ -224,8 +224,7 @@ class Elimination:
         if self.best_worst == RANKING and size > LARGEST:
             raise DataError(
                 f"Best and worst were chosen from {size} options ({members}), but the likelihood sums over all"
-                " rankings,"
-                f" which is limited to {LARGEST} options; set ",
+                f" rankings, which is limited to {LARGEST} options; set ",
                 Setting("best_worst", REVERSED),
                 ".",
             )

@@ -25,7 +25,7 @@ class BestAndWorst(Elimination):
     def check(self, prior: Any, data: Any) -> None:
         if data.worst is None:
             raise DataError(
-                "Some groups have best-worst choices and others have single choices; fit the two kinds of groups"
+                "these are single choices, but other groups have best-worst choices; fit the two kinds of groups"
                 " separately."
             )
         super().check(prior, data)

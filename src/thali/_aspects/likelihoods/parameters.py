@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._arguments import positive
 from thali._compile.jit import generic, part, scalar
+from thali._labels import shorten
 from thali.errors import ArgumentError
 
 from .. import operations
@@ -236,7 +237,7 @@ class Beta:
         for name, value in (("a", self.a), ("b", self.b)):
             if positive(name, value, "a parameter of a Beta distribution") < MIN_BETA:
                 raise ArgumentError(
-                    f"{name}, a parameter of a Beta distribution, must be >= {MIN_BETA:g}; got {value!r}."
+                    f"`{name}`, a parameter of a Beta distribution, must be >= {MIN_BETA:g}; got {value!r}."
                 )
 
     def coded(self) -> tuple[int, float, float]:
@@ -273,10 +274,11 @@ def check_parameters(parameters: Any, log_prior: Any) -> None:
             raise ArgumentError(f"`parameters`: the name {name!r} is reserved in posteriors; rename the field.")
         if not isinstance(prior, PRIORS) and not (prior is None and log_prior is not None):
             raise ArgumentError(
-                f"The prior of {name!r} must be {NAMED} of thali.likelihoods, or None with log_prior; got {prior!r}."
+                f"The prior of {name!r} must be {NAMED} of thali.likelihoods, or None if log_prior is given; got"
+                f" {prior!r}."
             )
     if log_prior is not None and not parameters:
-        raise ArgumentError("log_prior is given, but there are no parameters; list them in `parameters`.")
+        raise ArgumentError("`log_prior` requires parameters; list them in `parameters`.")
 
 
 def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.ndarray:
@@ -285,9 +287,9 @@ def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.n
     for name, prior in parameters.items():
         value = getattr(fields, name, None)
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            known = ", ".join(each for each in fields._fields if isinstance(getattr(fields, each), int | float))
+            known = shorten([each for each in fields._fields if isinstance(getattr(fields, each), int | float)])
             raise ArgumentError(
-                f"The parameter {name!r} needs a starting value: the field {name!r} of the data must be a finite"
+                f"The parameter {name!r} starts at the value of the field {name!r} of the data, which must be a finite"
                 f" number; fields with a single number: {known or 'none of them'}."
             )
         if prior is not None and not np.isfinite(prior.log_density(np.array([float(value)]))[0]):

@@ -12,6 +12,7 @@ import numpy as np
 
 from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.logarithm import fast_log
+from thali._inference.places import starts
 
 from ..state import COLUMNS
 
@@ -20,8 +21,8 @@ LARGEST = 63  # members of a set: bits of a mask
 MAX_PATTERNS = 4096  # aspects that some members of a set have and others lack, the unique ones included
 MAX_NODES = 1 << 16  # masks that elimination may reach from a larger set
 TOO_MANY = (
-    "Elimination passes through more subsets of the options than can be stored (at most 65,536, with up to 4,096"
-    " aspects); remove options from the largest sets."
+    "Elimination from these sets passes through too many subsets of the options (at most 65,536 can be stored, with up"
+    " to 4,096 aspects); remove options from the largest sets."
 )
 SLOTS = 1 << 17  # of the hash table that finds them
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0, so that its logarithm is a number
@@ -59,7 +60,7 @@ def lay_out(n: int, start: Any, members: Any, counts: Any, lapse: float) -> Offe
     """Sets as the samplers read them."""
     which = np.repeat(np.arange(start.size - 1), np.diff(start))
     order = np.argsort(members, kind="stable")
-    first = np.concatenate([[0], np.cumsum(np.bincount(members, minlength=n))])
+    first = starts(np.bincount(members, minlength=n))
     return OfferedSets(
         start=np.array(start, np.int64),
         member=np.array(members, np.int64),

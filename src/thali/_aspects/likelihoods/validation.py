@@ -57,7 +57,7 @@ def _compare(custom: Any, observed: Any, weights: Any, states: Any, whole: Any, 
     )
     if not found.is_rounding:
         raise ArgumentError(
-            f"{custom.terms} and log_likelihood disagree by {found.size:.3g}: {found.words}; run thali.testing.check"
+            f"{custom.terms} disagree with log_likelihood by {found.size:.3g}: {found.words}; run thali.testing.check"
             " for details."
         )
 
@@ -89,7 +89,7 @@ def _both(name: str, function: Any, calls: list[tuple[Any, ...]]) -> tuple[bool,
         again = float(fast(*arguments))
         if not abs(again - value) <= 1e6 * np.finfo(float).eps * (1.0 + abs(value)):
             raise ArgumentError(
-                f"{name} returns {again:.6g} when compiled but {value:.6g} in Python at {_state(arguments)}; check"
+                f"{name} returns {again:.6g} when compiled but {value:.6g} in Python for {_state(arguments)}; check"
                 " for out-of-range indices and 64-bit integer overflow, which numba does not detect."
             )
     return allocates, fast
@@ -103,11 +103,13 @@ def called(name: str, function: Any, *arguments: Any) -> float:
         try:
             value = plain(*copies)
         except Exception as error:
-            raise ArgumentError(f"{name} raised {type(error).__name__}: {error}, at {_state(arguments)}.") from error
+            raise ArgumentError(
+                f"{name} raised {type(error).__name__}: {error} (called with {_state(arguments)})."
+            ) from error
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value[()]
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
-        raise ArgumentError(f"{name} must return a number; it returned {_short(value)} at {_state(arguments)}.")
+        raise ArgumentError(f"{name} must return a number; it returned {_short(value)} for {_state(arguments)}.")
     for before, after in zip(arguments, copies, strict=True):
         for field, old, new in _arrays(before, after):
             if not np.array_equal(old, new, equal_nan=old.dtype.kind == "f"):
@@ -117,11 +119,11 @@ def called(name: str, function: Any, *arguments: Any) -> float:
                 )
     value = float(value)
     if np.isnan(value) or value == np.inf:
-        raise ArgumentError(f"{name} must return a finite number; it returned {value} at {_state(arguments)}.")
+        raise ArgumentError(f"{name} must return a finite number; it returned {value} for {_state(arguments)}.")
     if value == -np.inf:
         raise ArgumentError(
-            f"{name} returned -inf at {_state(arguments)}, so the observations would be impossible there and a sampler"
-            " could not leave such a state; give every observation a small probability, for instance by a lapse rate."
+            f"{name} returned -inf for {_state(arguments)}, so the observations are impossible there and a sampler"
+            " could not leave this state; give every observation a small probability, for instance with a lapse rate."
         )
     return value
 

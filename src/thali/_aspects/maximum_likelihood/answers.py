@@ -39,7 +39,9 @@ class EstimatedAspects:
         self._require_fitted()
         if self._engine is not MAXIMUM_LIKELIHOOD:
             wanted = Setting("method", "maximum-likelihood")
-            raise NotFittedError("This result requires ", wanted, "; got ", Setting("method", self.method), ".")
+            raise NotFittedError(
+                "Estimates by maximum likelihood require ", wanted, "; got ", Setting("method", self.method), "."
+            )
         return self.estimates_
 
     @property
@@ -216,7 +218,7 @@ def estimates_of_choices(model: Any, what: str) -> "Estimates":
     if not found.is_of_choices:
         kind = "choices from larger sets" if found.tie is None else "comparisons with ties"
         raise ArgumentError(
-            InPython(what, "This"), f" requires choices between two options; the model was fitted to {kind}."
+            InPython(what, "This result"), f" requires choices between two options; the model was fitted to {kind}."
         )
     return found
 

@@ -9,7 +9,7 @@ from thali._arguments import one_of
 from thali._data.choices import Choices
 from thali._data.connectivity import group_numbers
 from thali._data.pairs import PairedComparisons
-from thali._labels import shorten
+from thali._labels import listed, shorten
 from thali._model.names import aspects_meant
 from thali._trees.tree import Tree
 from thali.errors import ArgumentError, DataError, InPython, Message, Setting, Value
@@ -49,7 +49,7 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
     if learned or (isinstance(aspects, str) and aspects_meant(aspects) != "unique"):
         raise ArgumentError(
             "Maximum likelihood requires known aspects; got ",
-            "learned along a Tree" if isinstance(aspects, Tree) else Value("aspects", aspects),
+            "aspects learned along a tree" if isinstance(aspects, Tree) else Value("aspects", aspects),
             ". Use ",
             Value("aspects", "unique"),
             InPython(", a 0/1 matrix or table, or a mapping from labels to lists.", " or the file of a table."),
@@ -99,16 +99,17 @@ def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> 
         return
     n = len(known.labels)
     if n <= 300 and (always := _loose(known, *np.triu_indices(n, 1))):
-        hint = Message(" or set ", Setting("unique", False)) if known.unique else ""
+        hint = Message(", or set ", Setting("unique", False)) if known.unique else ""
         raise ArgumentError(
-            f"No choices can identify the weights of the aspects {shorten(always, 12)}, which can change together"
-            " without changing any choice probability; remove some of them",
+            f"No choices can identify the weights of the aspects {shorten(always, 12)}, because these"
+            " weights can change together without changing any choice probability; remove one of these aspects",
             hint,
             ".",
         )
     raise DataError(
-        f"These comparisons do not identify the weights of the aspects {shorten(loose, 12)}, which can change without"
-        " changing the probability of any compared pair; compare more pairs, or remove some of these aspects."
+        f"These comparisons do not identify the weights of the aspects {shorten(loose, 12)}, because these"
+        " weights can change without changing the probability of any compared pair; compare more pairs, or remove some"
+        " of these aspects."
     )
 
 
@@ -120,8 +121,9 @@ def _check_connected(known: KnownAspects, data: PairedComparisons | Choices) -> 
     if group_numbers(data.n_options, first, second)[0] > 1:
         groups = data.components()
         raise DataError(
-            f"The options form {len(groups):,} groups that were never {how}, such as ({shorten(groups[0])}) and"
-            f" ({shorten(groups[1])}), so their weights have no common scale; fit each group separately",
+            f"The options form {len(groups):,} groups that were never {how},"
+            f" {listed([f'({shorten(group)})' for group in groups], 3)}, so their weights have no common scale; fit"
+            " each group separately",
             InPython("" if isinstance(data, Choices) else " with data.subset(labels)"),
             ", or use ",
             Setting("method", "mcmc"),

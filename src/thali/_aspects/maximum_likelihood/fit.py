@@ -1,6 +1,6 @@
 """Data and known aspects in, estimates out; covariates of comparisons and of options."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,9 +62,8 @@ def checked_aspects(
             wide = int(data.sizes.argmax())
             raise DataError(
                 f"The data contain choices from {data.sizes[wide]} options ({shorten(data.sets[wide])}), but for"
-                " choices"
-                " from more than two options maximum likelihood requires unique aspects only",
-                Clause(", ", Setting("aspects", "unique"), "; use ", Setting("method", "mcmc"), " for shared aspects"),
+                " choices from more than two options maximum likelihood supports only unique aspects",
+                Clause("; set ", Setting("aspects", "unique"), ", or use ", Setting("method", "mcmc")),
                 ".",
             )
         Elimination(lapse, True, ties, False, best_worst).check(Given(known.shared), data)
@@ -113,7 +112,7 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
         return [
             EstimateWarning(
                 f"The likelihood has no maximum: it keeps increasing as the tie parameter grows (here {found.tie:.3g})"
-                " and the weights shrink. The estimates are not converged; ",
+                " and the weights shrink. The estimates have not converged; ",
                 Setting("method", "mcmc"),
                 " has a prior that keeps them finite.",
             )
@@ -127,7 +126,7 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
             " the other weights. The shrinking weights are reported as 0 without standard errors, and predictions are"
             " those in this limit; ",
             Setting("method", "mcmc"),
-            " has a prior that keeps them finite.",
+            " has a prior that keeps all weights above 0.",
         )
     ]
 
@@ -203,10 +202,12 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
     still = vectors[owners.shape[1] :, values <= MIN_EIGENVALUE * values[-1]]
     loose = [name for name, row in zip(names, still, strict=True) if np.abs(row).max(initial=0.0) > _ROUNDING]
     if loose:
-        what = f"effect of {loose[0]!r}" if len(loose) == 1 else f"effects of {shorten(loose)} from each other or"
+        what = f"effect of {loose[0]!r}"
+        if len(loose) > 1:
+            what = f"effects of {shorten(loose)} from each other or"
         raise DataError(
-            f"The comparisons do not separate the {what} from the weights, because they can change together"
-            " without changing any choice probability; remove a covariate, or use ",
+            f"The comparisons do not separate the {what} from the weights, because a change of one can be"
+            " balanced by the others in every choice probability; remove a covariate, or use ",
             Setting("method", "mcmc"),
             ".",
         )
@@ -226,8 +227,8 @@ def endless(found: Estimates) -> list[EstimateWarning]:
     which = shorten([name for name, is_gone in zip(names, gone, strict=True) if is_gone])
     return [
         EstimateWarning(
-            f"The likelihood has no maximum: it keeps increasing as the coefficient of {which} grows, because it"
-            " determines every comparison that it affects. The estimate is not converged; ",
+            f"The likelihood has no maximum: it keeps increasing as the coefficient of {which} grows, because the"
+            " covariate determines every comparison that it affects. The estimate has not converged; ",
             Setting("method", "mcmc"),
             " has a prior that keeps it finite.",
         )
@@ -268,7 +269,7 @@ def within(small: Estimates, large: Estimates) -> Estimates:
     cells = large.data.cells
     x = cells.x[:, places] / covariate_sizes(small.data)
     first, second = patterns(owners_of(small), cells.first, cells.second)
-    pose = large.pose._replace(first=first, second=second, extra=x)
+    pose = replace(large.pose, first=first, second=second, extra=x)
     best: Maximum = small.maximum
     return type(small)(
         large.data.with_covariates(kept), small.known, small.lapse, pose, best, small.best_worst, large.clusters

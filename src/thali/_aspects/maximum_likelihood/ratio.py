@@ -123,7 +123,7 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
         raise ArgumentError("The two models were fitted to different data; fit both to the same data.")
     if small.lapse != large.lapse:
         raise ArgumentError(
-            f"The two models have different lapses, {small.lapse:g} and {large.lapse:g}; use the same lapse."
+            f"The two models have different lapse rates, {small.lapse:g} and {large.lapse:g}; use the same rate."
         )
     owned = {column.tobytes() for column in large.known.owners.T.copy()}
     alien = [
@@ -134,8 +134,8 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
     if alien:
         hint = " (check the order of the two models)" if large.n_parameters < small.n_parameters else ""
         raise ArgumentError(
-            f"The larger model has no aspect with the members of {shorten(alien)}, so the smaller model is not nested"
-            f" in the larger one{hint}; compare models that are not nested with aic_ or bic_."
+            f"The larger model has no aspects of the same options as {shorten(alien)} of the smaller model, so the"
+            f" models are not nested{hint}; compare models that are not nested with aic_ or bic_."
         )
     if large.n_parameters == small.n_parameters:
         raise ArgumentError(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._inference.chains import Run
-from thali._labels import suggest
+from thali._labels import shorten, suggest
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
 from thali._model.given_data import data_of_thali
@@ -520,7 +520,7 @@ class LatentFeatures(RunByChains):
         name = str(name)
         groups = self.groups_
         if groups and name not in groups:
-            known = ", ".join(map(repr, groups[:10])) + (", ..." if len(groups) > 10 else "")
+            known = shorten(groups, 10)
             raise ArgumentError(f"There is no group {name!r}; the groups are {known}.{suggest(name, groups)}")
         return self._of_part(self._view.of_group(name), f"group {name}")
 

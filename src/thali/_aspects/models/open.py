@@ -155,9 +155,9 @@ def prediction_mean(posterior: Posterior, likelihood: Any, data: Any) -> np.ndar
     """The posterior mean of `predict` for these data."""
     if not isinstance(likelihood, Custom) or likelihood.predict is None or isinstance(likelihood.predict, NotSaved):
         raise ArgumentError(
-            "predict requires a custom likelihood with a function of (data, features, weights), Custom(...,"
-            " predict=function). Files do not contain functions, so pass the function again after load, or use"
-            " predict_proba."
+            "predict requires a custom likelihood with a predict function, Custom(..., predict=function), which takes"
+            " (data, features, weights). Files do not contain functions, so pass the function again after loading, or"
+            " use predict_proba."
         )
     observed = likelihood.observed(data)
     if observed.labels != tuple(posterior.labels):

@@ -139,7 +139,7 @@ class EveryPerson(SeveralGroups):
         elif any(len(part.respondents) > 1 for part in groups_of(given, SIMILAR).data):
             raise ArgumentError(
                 Setting("people", self.people),
-                " requires one group of respondents, but the data contain several; give one.",
+                " requires one group of respondents, but the data contain several; fit the data of one group.",
             )
         if len(given) < 2:
             raise of_one_person(self.people)

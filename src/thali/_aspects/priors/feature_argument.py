@@ -22,9 +22,9 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
         if features not in words:
             raise ArgumentError(
                 Argument(argument),
-                " must be one of ",
+                " must be ",
                 one_of(argument, words),
-                f", or a number, a Tree, a 0/1 matrix or a mapping from labels to lists; got {features!r}.",
+                f", a number, a Tree, a 0/1 matrix or a mapping from labels to lists; got {features!r}.",
             )
         return IndianBuffet() if features == "ibp" else Given(np.zeros((len(labels), 0)))
     if isinstance(features, bool):
@@ -43,7 +43,9 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
     if hasattr(features, "reindex"):  # a data frame: rows are found by their label
         if not features.columns.is_unique:
             double = features.columns[features.columns.duplicated()][0]
-            raise ArgumentError("The table of ", Argument(argument), f" has several columns {double!r}; rename them.")
+            raise ArgumentError(
+                "The table of ", Argument(argument), f" has several columns named {double!r}; rename all but one."
+            )
         if not features.index.map(str).is_unique:
             double = features.index[features.index.map(str).duplicated()][0]
             raise ArgumentError(
@@ -54,7 +56,7 @@ def prior_of(argument: str, features: Any, labels: tuple[str, ...], words: tuple
             raise ArgumentError(
                 "The table of ",
                 Argument(argument),
-                f" has no row for {missing[0]!r}; its rows are {list(features.index)[:10]}.",
+                f" has no row for {missing[0]!r}; its rows are {shorten(list(features.index), 10)}.",
             )
         features = features.rename(index=str).reindex(list(labels)).to_numpy()
     return Given(features)

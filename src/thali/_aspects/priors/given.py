@@ -43,7 +43,7 @@ class Given:
         if matrix.ndim != 2 or not np.isin(matrix, (0, 1)).all():
             raise ArgumentError(
                 f"The aspects must be a 0/1 matrix, options by aspects; got shape {matrix.shape}"
-                + (f" with the value {matrix[~np.isin(matrix, (0, 1))][0]!r}." if matrix.ndim == 2 else ".")
+                + (f" with the value {matrix[~np.isin(matrix, (0, 1))][0]}." if matrix.ndim == 2 else ".")
             )
         object.__setattr__(self, "matrix", matrix.astype(bool))
 

@@ -65,8 +65,8 @@ class PhylogeneticBuffet:
         without = np.flatnonzero(self.tree.lengths[: self.tree.n_leaves] < MIN_EDGE)
         if without.size:
             raise DataError(
-                f"The edge to the leaf {self.tree.labels[without[0]]!r} has length 0, so no feature can distinguish it"
-                " from its neighbours; give every leaf a positive edge length, or merge such leaves."
+                f"The edge to the leaf {self.tree.labels[without[0]]!r} has length 0, so no feature can distinguish"
+                " this leaf from its neighbours; give every leaf a positive edge length, or merge such leaves."
             )
 
     def for_labels(self, labels: Any) -> "PhylogeneticBuffet":

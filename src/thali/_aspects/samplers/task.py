@@ -78,7 +78,7 @@ def build_task(
         if expected > MAX_EXPECTED:
             raise ArgumentError(
                 Setting("alpha", alpha),
-                f" implies a prior mean of {expected:,.0f} features; choose a value that implies at most"
+                f" implies a prior mean of {expected:,.6g} features; choose a value that implies at most"
                 f" {MAX_EXPECTED:,}.",
             )
     draws = whole("draws", draws, 1)
@@ -172,8 +172,8 @@ def weights_of(weight_prior: Any, likelihood: Any) -> Any:
         if not likelihood.takes_signed_weights:
             raise ArgumentError(
                 Argument("weight_prior"),
-                f": weights of {type(likelihood).__name__} are positive, but normal priors are for weights of either"
-                " sign, in custom likelihoods; give the shape and rate of a Gamma distribution, such as ",
+                f": the weights of {type(likelihood).__name__} are positive and cannot have a normal prior; give the"
+                " shape and rate of a Gamma distribution, such as ",
                 Value("weight_prior", (1, 1)),
                 ".",
             )

@@ -103,7 +103,7 @@ def check_sentence(table: "pandas.DataFrame") -> str:
         f"{row['high']:.3f})"
         for row in missed.head(3).to_dict("records")
     ]
-    return f"{sentence}. The worst: {'; '.join(worst)}."
+    return f"{sentence}. Worst: {'; '.join(worst)}."
 
 
 def _indicators(design: "ChoiceExperiment | ExperimentDesign") -> tuple[list[tuple[str, str]], np.ndarray]:

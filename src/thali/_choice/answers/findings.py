@@ -293,7 +293,7 @@ def dearest(pay: "pandas.DataFrame") -> str:
     low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
     amount = number(row["wtp"])
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
-    paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
+    paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row, "rather than"))
     attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
     whose = phrase(
         ENGLISH, attending if "respondents_low" in pay else "pay.everybody", price=pay.attrs.get("price", "")
@@ -440,8 +440,8 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
     ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
     alike = [row["product"] for row in others if best["share"] - row["share"] < _ALIKE]
     others = others[len(alike) :]
-    then = [f"{row['product']} {percent(row['share'])}" for row in others]
-    more = f"; then {listed(then)}" if then else ""
+    then = [f"{row['product']} ({percent(row['share'])})" for row in others]
+    more = f", followed by {listed(then)}" if then else ""
     named, key = listed([best["product"], *alike]), "shares.alike" if alike else "shares"
     found = phrase(ENGLISH, key, first=named, where=where, interval=interval, others=more, **ends)
     return f"{found}{elsewhere}"

@@ -28,7 +28,7 @@ def reach(
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(
             Argument("people"),
-            " must not be 'new' for reach, whose intervals are for the population; use 'respondents'.",
+            " must be 'respondents' for reach, because its intervals are for the population; got 'new'.",
         )
     market = market_of(chooser.data.scheme, products)
     cells = chooser.cells(market.table)

@@ -91,8 +91,8 @@ def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:
     if idle := [name for name in frame.columns if name not in known]:
         warn(
             DataWarning(
-                f"Columns of the product table that are not attributes of the data were ignored: {shorten(idle, 12)}."
-                " Remove these columns."
+                "The product table has columns that are not attributes of the data and were ignored:"
+                f" {shorten(idle, 12)}."
             )
         )
 
@@ -194,7 +194,7 @@ def place_of(label: str, labels: Sequence[str], argument: str) -> int:
     if label not in labels:
         raise ArgumentError(
             Argument(argument),
-            f": there is no product {label!r}; the products are {', '.join(labels)}.{suggest(label, labels)}",
+            f": there is no product {label!r}; the products are {shorten(labels, 12)}.{suggest(label, labels)}",
         )
     return list(labels).index(label)
 
@@ -245,9 +245,9 @@ def weights_of(chooser: "Chooser", people: Any, respondent_weights: Any) -> np.n
         if respondent_weights is not None:
             raise ArgumentError(
                 Argument("respondent_weights"),
-                " requires respondents of the fit; remove ",
+                " does not apply to new respondents; remove ",
                 Argument("respondent_weights"),
-                " with people='new'.",
+                ".",
             )
         return None
     weights = np.ones(len(chooser.data.respondents))
@@ -346,8 +346,9 @@ def _by_query(chooser: "Chooser", query: str) -> np.ndarray:
     except Exception as error:  # pandas raises whatever Python does
         raise ArgumentError(
             Argument("people"),
-            f" is {query!r}, which is not a query of the respondent columns ({shorten([*map(str, table.columns)])});"
-            f" write one such as 'age > 40', or 'new': {error}.",
+            f" is {query!r}, which is not a valid condition on the respondent columns"
+            f" ({shorten([*map(str, table.columns)]) or 'none'}): {error}. Write a condition such as 'age > 40', or"
+            " 'new'.",
         ) from None
     if found.dtype != bool or found.shape != (len(table),):
         raise ArgumentError(

@@ -338,7 +338,8 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
             )
     if absent := [name for name in names if name not in given]:
         raise ArgumentError(
-            f"`attributes` lack {shorten(absent)}; list possible values, or only one value to keep the attribute fixed."
+            f"`attributes` lack {shorten(absent)}; list the possible values of each, or a single value to keep an"
+            " attribute fixed."
         )
     values = tuple(_listed(name, given[name]) for name in names)
     cells, base = [], None
@@ -366,7 +367,7 @@ def _earned(
     """What values add to the profit of a sale; empty without a price."""
     if price is None:
         if costs is not None:
-            raise ArgumentError("costs require ", Argument("price"), ", the attribute with the revenue per sale.")
+            raise ArgumentError("`costs` require ", Argument("price"), ", the attribute with the revenue per sale.")
         return ()
     if price not in names:
         raise ArgumentError(Argument("price"), f" is {price!r}, which is not an attribute.{suggest(str(price), names)}")
@@ -382,7 +383,7 @@ def _earned(
             if name not in names:
                 raise ArgumentError(f"`costs` contains {name!r}, which is not an attribute.{suggest(name, names)}")
         if len(set(of)) < len(of):
-            raise ArgumentError(f"costs of {' and '.join(map(repr, of))} list an attribute twice; list each once.")
+            raise ArgumentError(f"The `costs` of {shorten(of)} list an attribute twice; list each once.")
         places = tuple(map(names.index, of))
         found.append(Earned(places, -_costs_of(of, [values[k] for k in places], own, scheme)))
     return tuple(found)
@@ -391,13 +392,13 @@ def _earned(
 def _amount(price: str, value: Any) -> float:
     number = as_number(as_label(value))
     if number is None:
-        raise ArgumentError(f"`attributes`: the values of the price {price!r} must be numbers; got {value!r}.")
+        raise ArgumentError(f"`attributes`: the values of {price!r}, the price, must be numbers; got {value!r}.")
     return number
 
 
 def _costs_of(names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any, scheme: "Scheme") -> np.ndarray:
     """The costs of the levels of an attribute, or of the combinations of levels of several, an axis an attribute."""
-    whose = f"costs of {' and '.join(map(repr, names))}"
+    whose = f"The `costs` of {shorten(names)}"
     if not isinstance(costs, Mapping):
         raise ArgumentError(f"{whose} must map its levels to numbers; got {costs!r}.")
     known = {_combination(names, key): cost for key, cost in costs.items()}
@@ -409,8 +410,8 @@ def _costs_of(names: Sequence[str], values: Sequence[Sequence[Any]], costs: Any,
         every = [*scheme.levels[name], *map(as_label, own)]
         if unknown := [label for label in labels if label not in every]:
             raise ArgumentError(
-                f"{whose} contain {shorten(unknown)}, which is not a level of {name!r}; remove it from the"
-                f" costs.{suggest(unknown[0], every)}"
+                f"{whose} contain {shorten(unknown)}, which is not a level of {name!r}; remove"
+                f" it.{suggest(unknown[0], every)}"
             )
     found = [as_number(as_label(known[each])) for each in wanted]
     if None in found:
@@ -423,7 +424,7 @@ def _combination(names: Sequence[str], key: Any) -> tuple[str, ...]:
     labels = tuple(map(as_label, key)) if isinstance(key, tuple) else (as_label(key),)
     if len(labels) != len(names):
         raise ArgumentError(
-            f"costs of {' and '.join(map(repr, names))} must have"
-            f" {'tuples of one level of each attribute' if len(names) > 1 else 'single levels'} as keys; got {key!r}."
+            f"The keys of the `costs` of {shorten(names)} must be"
+            f" {'tuples with one level of each attribute' if len(names) > 1 else 'single levels'}; got {key!r}."
         )
     return labels

@@ -45,7 +45,7 @@ def elasticities(
             Argument("change"),
             " is required because shares are discontinuous with ",
             Setting("rule", how.rule),
-            "; set the relative change of the attribute, such as change=0.1.",
+            "; set the relative change of the attribute, such as `change=0.1`.",
         )
     markets = [market]
     for label, (_, low, high) in steps.items():

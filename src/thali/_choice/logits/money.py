@@ -27,7 +27,7 @@ def price_of_space(data: "ChoiceExperiment", coding: Coding) -> str:
     if price is None:
         raise ArgumentError(
             setting,
-            f" requires a price and other attributes ({shorten(data.attributes, 8)}); name the column of amounts"
+            f" requires a price among the attributes ({shorten(data.attributes, 8)}); rename the column of amounts to"
             " 'price', 'cost', 'fee' or 'fare'.",
         )
     part = coding.parts[data.attributes.index(price)]

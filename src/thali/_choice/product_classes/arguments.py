@@ -98,10 +98,10 @@ def dominated_sentence(data: "ChoiceExperiment", monotone: dict[str, str]) -> "M
     ]
     more = f" and {len(tasks) - _MAX_NAMED:,} more" if len(tasks) > _MAX_NAMED else ""
     return Message(
-        f"The chosen alternative is dominated in {', '.join(named)}{more}: another alternative is at least as good in"
+        f"A dominated alternative was chosen ({', '.join(named)}{more}): another alternative is at least as good in"
         " every respect and better in a monotone attribute. With ",
         Setting("lapse", 0),
-        " these respondents must be indifferent between the two, which hides much of what they care about. Set ",
+        " such respondents must be indifferent between the two, which hides much of what they care about. Set ",
         Setting("lapse", 0.02),
         ".",
     )

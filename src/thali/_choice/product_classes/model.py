@@ -146,8 +146,8 @@ class SequentialMonteCarlo(ClassEngine):
         forecast = particles_forecast(data, run, sweeps_per_step)
         if run.max_time is None and forecast.least > BUDGET:
             raise ArgumentError(
-                f"The evidence for this number of choices would take {about(forecast.least)} of CPU time, above the"
-                f" limit of {about(BUDGET)}. Set ",
+                f"Computing the evidence for this number of choices would take {about(forecast.least)} of CPU time,"
+                f" above the limit of {about(BUDGET)}. Set ",
                 Setting("method", "mcmc"),
                 ", or raise the limit with ",
                 Argument("max_time"),

@@ -200,8 +200,8 @@ def warn_of_constants(matrix: np.ndarray, names: Any) -> None:
         named = ", ".join(repr(names[j]) for j in constant[:5]) + (", ..." if constant.size > 5 else "")
         warn(
             DataWarning(
-                f"Constant covariates: {named}. Their effects cannot be distinguished from the effect of the column"
-                " of ones; remove these covariates."
+                f"Constant covariates: {named}. Such an effect cannot be distinguished from the effect of the column"
+                " of ones; remove every constant covariate."
             )
         )
 
@@ -226,8 +226,9 @@ def warn_of_poor_fit(log_likelihood: float, class_count: np.ndarray) -> None:
     if explained < _EXPLAINED:
         warn(
             DataWarning(
-                f"Untransformed covariates explain {max(100 * explained, 0.0):.0f} % of what the class proportions"
-                " leave unexplained, because no class can be probable in rows that are positive in many columns. Set ",
+                f"Untransformed covariates explain only {max(100 * explained, 0.0):.0f} % of the deviance that the"
+                " class proportions leave unexplained, because no class can be probable in rows that are positive in"
+                " many columns. Set ",
                 Setting("transform", "exponential"),
                 ", or use a sparse logit, which predicts better.",
             )
@@ -251,8 +252,8 @@ def warn_about(look: Look, columns: Any, mend: Message) -> None:
         named = ", ".join(map(repr, dead[:5])) + (", ..." if len(dead) > 5 else "")
         warn(
             DataWarning(
-                f"{len(dead)} of {len(columns)} columns of W are numerically zero in every row beside larger columns"
-                f" ({named}); the data contain no information on their weights",
+                f"In {len(dead)} of {len(columns)} columns of W ({named}), every entry is numerically zero relative to"
+                " the largest entry of its row, so the data contain no information on the weights of such columns",
                 mend,
                 ".",
             )

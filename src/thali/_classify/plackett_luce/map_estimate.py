@@ -267,7 +267,7 @@ def maximise(data: Any, a: float, b: float = 1.0, *, start: Any = None, max_pass
     """As `fit_map`, of rows in memory (`Rows`) or elsewhere (`Blocks`)."""
     for name, value in (("a", a), ("b", b)):
         if not (value > 0.0 and np.isfinite(value)):
-            raise ArgumentError(f"{name} must be a positive number; got {value!r}.")
+            raise ArgumentError(f"`{name}` must be a positive number; got {value!r}.")
     weights = np.ones((data.n_classes, data.p)) if start is None else np.asarray(start, np.float64)
     if a > 1.0:
         return _finish(*_interior(data, a, weights, max_passes), data, a, b)

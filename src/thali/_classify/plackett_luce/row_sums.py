@@ -17,6 +17,7 @@ import numpy as np
 
 from thali._compile.jit import allocating, compiled, vectorised
 from thali._inference.numerics.logarithm import fast_log
+from thali._labels import shorten
 from thali.errors import DataError
 
 # The sums of products of columns from which the Hessian of the log-likelihood in ln λ is put together -----------------
@@ -231,8 +232,8 @@ def codes_among(labels: Any, classes: Any) -> np.ndarray:
     codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
     unknown = classes[codes] != labels
     if unknown.any():
-        known = ", ".join(map(str, classes))
-        raise DataError(f"The label {labels[unknown][0]} is not in `State.classes`, {known}.")
+        known = shorten(classes.tolist())
+        raise DataError(f"Label {labels[unknown].tolist()[0]!r} is not one of `State.classes` ({known}).")
     return codes
 
 

@@ -483,8 +483,8 @@ def check_size(coefficients: int, rows: float) -> None:
     """Refuse a matrix that is too large, and warn of too few rows."""
     if coefficients > MAX_COEFFICIENTS:
         raise DataError(
-            f"A normal approximation is limited to {MAX_COEFFICIENTS:,} coefficients (all classes), but these data"
-            f" have {coefficients:,}; set ",
+            f"A normal approximation is limited to {MAX_COEFFICIENTS:,} coefficients (over all classes), but these"
+            f" data require {coefficients:,}; set ",
             Setting("method", "polya-gamma"),
             " or ",
             Setting("method", "map"),

@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import one_of, positive
 from thali._inference.chains import FIRST_DRAWS
 from thali._inference.warn import warn
+from thali._labels import shorten
 from thali._model.bound import BUDGET, MIN_DRAWS
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
 
@@ -83,9 +84,9 @@ def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
     coefficients = columns * (classes - 1)
     if shape[0] * shape[1] > MAX_DENSE or seconds_of_draws(shape[0], columns, classes) > BUDGET:
         raise DataError(
-            f"X is a sparse matrix of shape {shape}, too large for ",
+            f"X is a sparse matrix of shape {shape}, too large for the draws of ",
             Setting("method", "auto"),
-            f" to draw its {coefficients:,} coefficients (all classes); set ",
+            f" ({coefficients:,} coefficients over all classes); set ",
             Setting("method", "map"),
             " with a number for ",
             Argument("eta"),
@@ -300,8 +301,8 @@ def position_of(reference: Any, classes: np.ndarray) -> int:
         return 0
     found = [k for k, label in enumerate(classes) if label == reference]
     if not found:
-        known = ", ".join(repr(label) for label in classes[:10].tolist())
-        raise ArgumentError(f"`reference` must be one of the classes, {known}; got {reference!r}.")
+        known = shorten(classes.tolist(), 10)
+        raise ArgumentError(f"`reference` must be one of the classes ({known}); got {reference!r}.")
     return found[0]
 
 

@@ -53,7 +53,7 @@ ADVICE = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "polya-gamma"
 def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
     """Refuse what belongs to chains, and data of a size that the approximation is not for."""
     if run.thin is not None and model.method != "auto":
-        refuse_of_chains("thin", "polya-gamma", ", because draws from this method are already independent")
+        refuse_of_chains("thin", "polya-gamma", ", because draws from the chosen method are already independent")
     columns = int(model._standard_.varies.sum()) + model._prior().intercept
     check_size((len(model.classes_) - 1) * columns, rows)
 
@@ -147,8 +147,8 @@ class NormalEngine(OfDraws):
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))
         if run.progressbar and known is None and seconds > MAX_SECONDS:
-            long, quicker = f"This fit takes about {about(seconds)}. A faster option: ", Setting("method", "map")
-            warn(LongRunWarning(long, quicker, ", which has no intervals."))
+            long, quicker = f"This fit takes about {about(seconds)}. ", Setting("method", "map")
+            warn(LongRunWarning(long, quicker, " is faster, but gives no intervals."))
 
         @cache
         def found() -> tuple[CoefficientProblem, NormalPosterior]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, shorten, suggest
+from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..columns import answered_rows, coded, column, count_column, in_order
@@ -38,7 +38,7 @@ class BestWorstColumns(NamedTuple):
     def __str__(self) -> str:
         picked = f"choice in {self.best!r}" if self.worst is None else f"choices in {self.best!r} and {self.worst!r}"
         how = f"one set per row, options in {self.options[0]!r} to {self.options[-1]!r}, {picked}"
-        return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
+        return how + (f", respondents in {self.respondent!r}" if self.respondent is not None else "")
 
 
 def best_worst_columns(
@@ -56,7 +56,7 @@ def best_worst_columns(
     best, worst = found["best"], found["worst"]
     for role, name in (("best", best), ("worst", worst)):
         if name is None:
-            raise DataError(f"No column was recognised as the {role} option; name it with ", Argument(role), ".")
+            raise DataError(f"No column of {role} options was recognised; name one with ", Argument(role), ".")
     assert best is not None and worst is not None
     taken = {name for name in found.values() if name is not None}
     groups = [tuple(options)] if options is not None else series([name for name in names if name not in taken])
@@ -151,8 +151,8 @@ def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) 
         number = str(k + 1) if ends is None else str(int(ends[0]))
         if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
             return k
-    what = f"{text!r} is" if text else "An empty cell is"
-    raise DataError(f"{what} {where}, but the options there are {shorten([each for each in offered if each])}.")
+    what = repr(text) if text else "an empty cell"
+    raise DataError(f"Found {what} {where}; expected one of {shorten([each for each in offered if each])}.")
 
 
 def occasions_of_best_worst(
@@ -167,7 +167,7 @@ def occasions_of_best_worst(
     worst = None if columns.worst is None else [as_label(value) for value in frame[columns.worst]]
     seen = [cells[row] for row in range(len(frame)) for cells in offered]
     names = checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(filter(None, seen))))
-    place = {label: k for k, label in enumerate(names)}
+    place = positions(names)
     occasion, alternative, is_best, is_worst = [], [], [], []
     for row in range(len(frame)):
         there = [cells[row] for cells in offered]
@@ -226,8 +226,10 @@ class LongBestWorst(NamedTuple):
     count: str | None  # type: ignore[override]
 
     def __str__(self) -> str:
-        how = f"one option per row, {self.option!r}, of a set {self.task!r}, marked in {self.best!r} and {self.worst!r}"
-        return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
+        how = (
+            f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in {self.best!r} and {self.worst!r}"
+        )
+        return how + (f", respondents in {self.respondent!r}" if self.respondent is not None else "")
 
 
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:

@@ -40,7 +40,8 @@ def rankings_of_answers(data: "Choices") -> RawOccasions:
         )
     if (largest := int(data.sizes.max())) > 3:
         raise DataError(
-            f"Best and worst of {largest} options do not determine a ranking; convert only sets of two or three."
+            f"Best and worst of {largest} options do not determine a ranking; convert only sets of two or"
+            " three options."
         )
     which = data.set_of[data.choice]
     row, place = places_of_rows(data)
@@ -480,7 +481,7 @@ class Choices(Judged):
         Examples
         --------
         >>> Choices.from_comparisons(PairedComparisons([[0, 3], [1, 0]], labels=["tea", "milk"])).example()
-        "'tea' chosen from 'tea', 'milk' 3 of 4 times"
+        "'tea' chosen from 'tea' and 'milk' 3 of 4 times"
         """
         if self.worst is not None:
             return example_of(self)

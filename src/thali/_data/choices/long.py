@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, shorten, suggest
+from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..columns import answered_rows, as_frame, coded, column, count_column, flags, in_order, yes_no
@@ -98,7 +98,7 @@ def wide_occasions(
             "`alternatives` (columns with the options offered) and `available` cannot be combined; remove one."
         )
     if isinstance(alternatives, str):
-        raise DataError(f"`alternatives` must be a list of columns; got one, {alternatives!r}.")
+        raise DataError(f"`alternatives` must be a list of columns; got the string {alternatives!r}.")
     if not isinstance(available, Mapping | None):
         raise DataError(f"`available` must map each alternative to a column, {{label: column}}; got {available!r}.")
     wanted: dict[str, str | None] = {"chosen": chosen, **others}
@@ -118,7 +118,7 @@ def wide_occasions(
     known = checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
     if not offered:
         offered = [[label] * len(frame) for label in known]
-    place = {label: k for k, label in enumerate(known)}
+    place = positions(known)
     filled = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
     if not filled:
         raise DataError("No alternative was offered in any row; check the columns that mark offers.")
@@ -198,7 +198,7 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
     for role in ("choice_id", "alternative", "chosen"):
         if role in found and found[role] is None:
             raise DataError(
-                f"No column was recognised as {role}; name it with ",
+                f"No column was recognised as {role!r}; name one with ",
                 Argument(role),
                 f". The columns are {shorten([str(each) for each in frame.columns], 12)}.",
             )

@@ -72,7 +72,9 @@ def with_nothing(
     labels = frame[alternative].map(as_label)
     if NOTHING in set(labels):
         raise DataError(
-            f"An alternative is already called {NOTHING!r}, the name used with ", Argument("bought"), "; rename it."
+            f"An alternative is already called {NOTHING!r}, the name used with ",
+            Argument("bought"),
+            "; rename the alternative.",
         )
     tasks = frame[name].map(as_label)
     frame = frame.drop(columns=bought).assign(**{alternative: labels, name: tasks, chosen: (picked & is_bought) * 1})

@@ -7,8 +7,9 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._described import Facts
+from thali._inference.places import starts
 from thali._inference.seeds import root
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import as_label, plural, positions, shorten, suggest
 from thali.errors import ArgumentError, DataError
 
 from ..columns import answered_rows, as_frame, column
@@ -58,7 +59,7 @@ def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) ->
         raise ArgumentError(f"`respondents` must be an integer or a list of labels; got {respondents!r}.")
     else:
         labels = list(map(as_label, respondents))
-        place = {label: number for number, label in enumerate(data.respondents)}
+        place = positions(data.respondents)
         for label in labels:
             if label not in place:
                 raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
@@ -146,8 +147,8 @@ class ExperimentRows(Frozen):
         if found is None:
             raise DataError(
                 f"The columns {shorten([str(name) for name in frame.columns], 12)} do not show which alternative they"
-                " describe, unlike price_1 and price_2 (or car_time and bus_time) with 'choice'; name the alternatives"
-                " with `alternatives`."
+                " describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would; name the alternatives with"
+                " `alternatives`."
             )
         frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
         long, nothing = long_frame(frame, found, none, bought)
@@ -515,8 +516,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return self._made_of(
             self.scheme,
             tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
-            np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64),
-            np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64),
+            starts(counts[counts > 0]),
+            starts(sizes[wanted]),
             self.chosen[wanted],
             row_product.astype(np.int64),
             self.products[kept],
@@ -567,7 +568,7 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         (['1', '1'], ['2', '2'])
         """
         if (tasks is None) == (respondents is None):
-            raise ArgumentError("Give exactly one of tasks= and respondents=.")
+            raise ArgumentError("Give exactly one of `tasks` and `respondents`.")
         if respondents is None:
             held = held_tasks(self, tasks, random_seed)
         else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.warn import warn
 from thali._labels import as_label, plural, shorten, suggest
-from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Setting
+from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
 from ..columns import NO, YES, answered_rows, as_frame, column, flags, note, numbers_rows, yes_no
 from ..people import people_table
@@ -72,7 +72,7 @@ def none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tup
     if label in frame.columns and label not in labels:
         if not set(row_texts(column(frame, label))) <= {"0", "1", "True", "False", "true", "false"}:
             raise DataError(
-                f"Column {label!r}, given by ",
+                f"Column {label!r}, named by ",
                 Argument("none"),
                 ", must contain 1 for the no-choice option and 0 elsewhere.",
             )
@@ -92,15 +92,17 @@ def none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tup
     return ((alternative, label),)
 
 
-def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> str:
+def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", alternative: str | None) -> Message:
     name, label = where[0]
     known = [text for text in distinct_texts(column(frame, name))[1] if text]
     if len(where) == 1 and name == alternative:
-        return (
-            f"No alternative is called {label!r}, the value of none=; they are {shorten(known)}.{suggest(label, known)}"
+        return Message(
+            Argument("none"),
+            f" is {label!r}, but no alternative is called so; the alternatives are {shorten(known)}."
+            f"{suggest(label, known)}",
         )
     cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)
-    return f"No row has {cells}, the value given as none=; correct none=."
+    return Message(Argument("none"), f" is {cells}, but no row has this value; correct the value.")
 
 
 class Bare(NamedTuple):
@@ -142,10 +144,10 @@ def none_that_is_said(
         option = Setting("none", min(found.labels)) if len(found.labels) == 1 else Argument("none")
         without = shorten([names[place] for place in np.flatnonzero(found.lacking)])
         raise DataError(
-            f"Attributes {without} {rows.where(int(found.rows.argmax()))} are missing; if that is the no-choice"
+            f"No value is given for {without} {rows.where(int(found.rows.argmax()))}; if this row is the no-choice"
             " option, set ",
             option,
-            ", otherwise fill them in.",
+            "; otherwise, fill in the missing values.",
         )
     zeros = _bare_rows(frame, names, rows, "0")
     if alternative is None or zeros is None or zeros.lacking.sum() < 2 or len(zeros.labels) > 1:
@@ -295,7 +297,7 @@ def choices_of(
     choices, constant = _without_constant(choices, asked, guessed=attributes is None)
     described = {attribute.name for attribute in choices.scheme.attributes}
     if INSIDE in described:
-        raise DataError(f"The attribute name {INSIDE!r} is reserved for the choice of any product; rename the column.")
+        raise DataError(f"The attribute name {INSIDE!r} is reserved for buying any product; rename the column.")
     _refuse_single(choices.scheme.attributes)
     attributes_and_roles = {respondent, task, alternative, chosen, *described}
     further = [name for name in frame.columns if name not in attributes_and_roles]
@@ -329,7 +331,7 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
     numbering = [name for name in own.values() if numbers_rows(column(frame, name))]
     available = next((name for name in AVAILABLE.each(own) if not yes_no(column(frame, name))[1].any()), None)
     if numbering:
-        note(f"columns not used because they number the rows: {shorten(numbering)}")
+        note(f"row numbers ({shorten(numbering)}) not used")
     if available is None:
         return frame.drop(columns=numbering)
     offered, picked = flags(frame, available), chosen_rows(frame, chosen, rows)
@@ -339,7 +341,7 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
             " offered; correct the row, or remove the task."
         )
     note(
-        f"{available!r} marks the alternatives that were offered: {plural(int((~offered).sum()), 'row')} of other"
+        f"{available!r} marks the alternatives that were offered; {plural(int((~offered).sum()), 'row')} of other"
         " alternatives dropped"
     )
     return frame.loc[offered].drop(columns=[*numbering, available])
@@ -381,11 +383,13 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
             present = list(usual.each(own))[:1]
         if len(present) > 1:
             raise DataError(
-                f"Columns {shorten(present)} could all be the {role}; choose one with ", Argument(role), "."
+                f"Columns {shorten(present)} could each contain the {role}; choose one with ", Argument(role), "."
             )
         if not present and role != "alternative":
             raise DataError(
-                f"No column {meaning}; name it with ", Argument(role), f". The columns are {shorten(names, 12)}."
+                f"No column {meaning}; name such a column with ",
+                Argument(role),
+                f". The columns are {shorten(names, 12)}.",
             )
         found.append(present[0] if present else None)
     used = [name for name in found if name is not None]
@@ -394,8 +398,8 @@ def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, 
     for name in used:
         if used.count(name) > 1:
             raise ArgumentError(
-                f"Column {name!r} is given for more than one of respondent, task, alternative and chosen; name"
-                " different columns."
+                f"Column {name!r} has more than one role (respondent, task, alternative or chosen); name different"
+                " columns."
             )
     respondent, task, alternative, chosen = found
     assert respondent is not None and task is not None and chosen is not None
@@ -419,8 +423,8 @@ def _refuse_idle(series: "pd.Series", person: np.ndarray, name: str) -> None:
         idle = [label for label in map(as_label, series.dtype.categories) if label not in present]
         if idle:
             raise DataError(
-                f"Respondent {idle[0]!r} has no task, although column {name!r} lists that category; drop it with"
-                " .cat.remove_unused_categories()."
+                f"Respondent {idle[0]!r} has no task, although it is a category of column {name!r}; drop unused"
+                " categories with .cat.remove_unused_categories()."
             )
 
 
@@ -440,8 +444,8 @@ def _attribute_names(frame: Any, attributes: Any, used: set[Any], where: Any, no
         column(frame, name)
         if name in reserved:
             raise ArgumentError(
-                f"Column {name!r} cannot be an attribute, because it is used as respondent, task, alternative or"
-                " chosen."
+                f"Column {name!r} cannot be an attribute, because it contains respondents, tasks, alternatives or"
+                " choices."
             )
         if names.count(name) > 1:
             raise ArgumentError(f"Attribute {name!r} is listed twice; remove one.")
@@ -546,8 +550,8 @@ def _refuse_single(attributes: Iterable[Attribute]) -> None:
     for attribute in attributes:
         if len(attribute.levels) < 2:
             raise DataError(
-                f"Attribute {attribute.name!r} has one level, {shorten(attribute.levels)}, and cannot explain choices;"
-                " remove it from the attributes, or declare its other levels with ",
+                f"Attribute {attribute.name!r} has only one level, {shorten(attribute.levels)}, and cannot explain"
+                " choices; remove it from the attributes, or declare its other levels with ",
                 Argument("levels"),
                 ".",
             )
@@ -593,7 +597,7 @@ def _check_tasks(
         return rows.where_task(int(order[starts[int(wrong.argmax())]]))
 
     if (wrong := sizes < 2).any():
-        raise DataError(f"There is only one alternative {place(wrong)}; a choice needs two.")
+        raise DataError(f"There is only one alternative {place(wrong)}; a choice needs at least two.")
     if (wrong := choices != 1).any():
         k = int(wrong.argmax())
         number, own = int(choices[k]), slice(starts[k], starts[k] + sizes[k])

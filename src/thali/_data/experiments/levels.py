@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, shorten, suggest
+from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     codes, values = pd.factorize(series)
     texts = [*(as_label(value) for value in values), ""]  # the last one serves the code -1
     distinct = list(dict.fromkeys(texts))
-    place = {text: number for number, text in enumerate(distinct)}
+    place = positions(distinct)
     return np.array([place[text] for text in texts], dtype=np.int64)[codes], distinct
 
 
@@ -135,15 +135,15 @@ def given_order(name: str, wanted: Any) -> tuple[str, ...]:
 
 def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where: Any) -> np.ndarray:
     """Level numbers of rows whose texts are `texts[codes]`; `where(row)` names the place of one that is no level."""
-    place = {label: number for number, label in enumerate(levels)}
+    place = positions(levels)
     found = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
     if (found < 0).any():
         row = int((found < 0).argmax())
         text = texts[codes[row]]
         if not text:
             raise DataError(
-                f"Attribute {name!r} {where(row)} is missing; fill it in",
-                Clause(", or write a word for it and declare that word with ", Argument("missing")),
+                f"Attribute {name!r} {where(row)} is missing; fill in the value",
+                Clause(", or write a word for a missing value and declare this word with ", Argument("missing")),
                 ".",
             )
         raise DataError(
@@ -164,7 +164,7 @@ def numbers_of(
     if np.isnan(values).any():
         row = int(np.isnan(values).argmax())
         text = texts[codes[row]]
-        what = f"is {text!r}, not a finite number" if text else "is missing"
+        what = f"is {text!r}, but must be a finite number" if text else "is missing"
         raise DataError(f"Attribute {name!r} {where(row)} {what}; {reason}.")
     return values
 
@@ -179,7 +179,7 @@ def cut_points(name: str, wanted: Any, values: np.ndarray) -> tuple[float, ...]:
     """
     if is_whole(wanted):
         if wanted < 2:
-            raise ArgumentError(Argument("bins"), f" of {name!r} must be at least 2 bins; got {wanted}.")
+            raise ArgumentError(Argument("bins"), f" of {name!r} must be at least 2; got {wanted}.")
         shares = np.arange(1, wanted) / wanted
         cuts = np.unique(np.quantile(values, shares, method="inverted_cdf"))
         return tuple(float(cut) for cut in cuts if cut < values.max())
@@ -246,7 +246,7 @@ def bin_codes(
     name: str, codes: np.ndarray, texts: list[str], cuts: tuple[float, ...], levels: tuple[str, ...], where: Any
 ) -> np.ndarray:
     """Numbers of the bins in which rows lie; a row may also name its bin."""
-    place = {label: number for number, label in enumerate(levels)}
+    place = positions(levels)
     named = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
     other = named < 0
     rows = np.flatnonzero(other)

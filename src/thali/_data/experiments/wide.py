@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._labels import as_label, shorten
-from thali.errors import Argument, DataError
+from thali.errors import Argument, DataError, Setting
 
 from ..columns import column, flags
 from ..roles import AVAILABLE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, no_answers, plain
@@ -198,9 +198,9 @@ def _refuse_orders(columns: WideTasks) -> None:
         places = [columns.alternatives.index(label) for label in order if label in columns.alternatives]
         if not columns.is_listed and places != sorted(places):
             raise DataError(
-                f"Column {columns.chosen!r} contains numbers of alternatives, but the columns of alternatives are in"
-                f" different orders ({shorten(columns.alternatives)}, but from {name!r} on {shorten(order)}); list"
-                " the alternatives in the order of these numbers with ",
+                f"Column {columns.chosen!r} contains numbers of alternatives, but the columns list the alternatives in"
+                f" different orders (first {shorten(columns.alternatives)}; from column {name!r} on {shorten(order)});"
+                " list the alternatives in the order of these numbers with ",
                 Argument("alternatives"),
                 ".",
             )
@@ -232,15 +232,17 @@ def long_frame(
         if text not in labels and text != nothing:
             raise DataError(
                 f"Column {columns.chosen!r} contains {text!r} in row {frame.index[row]}, which is not one of the"
-                f' alternatives {shorten(labels)}. If it means "none chosen", set it as ',
-                Argument("none"),
+                f" alternatives {shorten(labels)}. If this means that no alternative was chosen, set ",
+                Setting("none", text),
                 ".",
             )
     rows = np.arange(len(frame))
     who = frame[columns.respondent] if columns.respondent is not None else pd.Series(rows + 1, frame.index)
     task = frame[columns.task] if columns.task is not None else who.groupby(who).cumcount() + 1
     if taken := {*_LONG, BOUGHT} & {*columns.attributes}:
-        raise DataError(f"The attribute {min(taken)!r} has the name of a task column; rename its columns.")
+        raise DataError(
+            f"The attribute {min(taken)!r} has the same name as a task column; rename the columns of the attribute."
+        )
     parts, places = [], []
     offered: list[str] = [*labels, *([] if nothing is None else [nothing])]
     for label in offered:

@@ -62,7 +62,7 @@ class PairColumns(NamedTuple):
             how = f"long table, {a!r} chosen over {b!r}, "
             how += f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
         how += f", ties in {self.ties!r}" if self.ties is not None else ""
-        return how + (f", respondents {self.respondent!r}" if self.respondent is not None else "")
+        return how + (f", respondents in {self.respondent!r}" if self.respondent is not None else "")
 
     @property
     def used(self) -> set[str | None]:
@@ -136,7 +136,7 @@ def ties_column(names: list[str]) -> str | None:
     """The column that says how often neither was chosen, None if there is none."""
     found = [name for name in names if plain(name) in (*TIES.sure, "tij")]
     if len(found) > 1:
-        raise DataError(f"Columns {shorten(found)} all seem to contain ties; remove or rename all but one.")
+        raise DataError(f"Several columns seem to contain ties: {shorten(found)}; remove or rename all but one.")
     return found[0] if found else None
 
 
@@ -165,7 +165,7 @@ def lacking(names: list[str]) -> tuple[str, str, int] | None:
     for pair in CHOSEN_REJECTED[:-1]:  # a column called i or j says little
         for role, (here, missing) in (("rejected", pair), ("chosen", pair[::-1])):
             if here in own and missing not in own and not (here == "chosen" or here == "preferred"):
-                return f"a column {missing!r} for {own[here]!r}", role, 1
+                return f"a column {missing!r} to match {own[here]!r}", role, 1
     return None
 
 
@@ -178,12 +178,12 @@ def _lone_count(names: list[str], own: dict[str, str]) -> str | None:
         shares = [name for name in names if any(word in plain(name) for word in SHARES) and name not in (a, b)]
         if shares:
             return (
-                f"counts instead of {shares[0]!r}: how often {a!r} and how often {b!r} was chosen, in two columns such"
-                " as 'wins' and 'losses'"
+                f"two columns, such as 'wins' and 'losses', that count how often {a!r} and how often {b!r} was chosen"
+                f" (not {shares[0]!r})"
             )
         times = [(spelled.format(*side), spelled.format(*side[::-1])) for spelled in TIMES] + [*WINS_LOSSES]
         for here, other in (*times, *(two[::-1] for two in times)):
             if here in own and other not in own and own[here] not in (a, b):
                 behind = b if here in [first for first, _ in times] else a
-                return f"a column for {own[here]!r} that counts how often {behind!r} was chosen"
+                return f"a column to match {own[here]!r} that counts how often {behind!r} was chosen"
     return None

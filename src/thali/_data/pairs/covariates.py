@@ -308,7 +308,7 @@ def _numbers(values: "pd.Series", frame: "pd.DataFrame") -> dict[str, np.ndarray
     if (gaps := np.flatnonzero(~np.isfinite(numbers))).size:
         what = "empty" if np.isnan(numbers[gaps[0]]) else "infinite"
         raise DataError(
-            f"The covariate {values.name!r} is {what} in row {frame.index[gaps[0]]}; fill it in, or remove the row."
+            f"The covariate {values.name!r} is {what} in row {frame.index[gaps[0]]}; enter a number, or remove the row."
         )
     if np.ptp(numbers) == 0.0:
         raise _constant(str(values.name), f"{numbers[0]:g}")

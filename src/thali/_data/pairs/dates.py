@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._described import Facts
 from thali._labels import plural
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..columns import column
 from ..judged import Frozen
@@ -205,10 +205,10 @@ class NoDate(DataError):
 
     def __init__(self, name: str, row: int, count: int) -> None:
         super().__init__(
-            f"Column {name!r} has no date in {plural(count, 'row')}, starting with row {row}; fill them in, or exclude"
-            " these rows with ",
-            Argument("where"),
-            f": {name} is not missing.",
+            f"Column {name!r} has no date in {plural(count, 'row')}, starting with row {row}; enter the missing dates,"
+            " or exclude rows without a date with ",
+            Setting("where", f"{name} is not missing"),
+            ".",
         )
         self.row, self.count = row, count
 

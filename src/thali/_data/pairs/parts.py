@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import one_of
-from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
 from ..answers import OUTCOMES, Answers, Who, all_who
@@ -366,7 +366,7 @@ def with_option_covariates(data: "PairedComparisons", frame: "pd.DataFrame") -> 
         nothing = np.zeros((data.n_pairs, 0)), np.zeros((data.n_options, 0))
         own = PairCovariates._made_of((), cells.pair, *nothing, cells.wins, cells.losses, cells.tied, cells.answers)
     if twice := [name for name in names if name in own.names]:
-        raise DataError(f"There already is a covariate {twice[0]!r}; rename the column.")
+        raise DataError(f"There is already a covariate {twice[0]!r}; rename the column.")
     of_cells = np.hstack([own.values, np.zeros((len(own.pair), len(names)))])
     arrays = own.pair, of_cells, np.hstack([own.options, values]), own.wins, own.losses, own.tied, own.answers
     return with_known(data, data.forward, data.answers, PairCovariates._made_of((*own.names, *names), *arrays))
@@ -520,7 +520,7 @@ def together(
     parts = [data, *others]
     if all(part.answers is not None and part.covariates is None and part.dates is None for part in parts):
         return _put_together(parts, labels)
-    place_of = {label: place for place, label in enumerate(labels)}
+    place_of = positions(labels)
     places = [np.array([place_of[label] for label in part.labels]) for part in parts]
     sides = [(place[part.first], place[part.second]) for part, place in zip(parts, places, strict=True)]
     first, second = (np.concatenate(side) for side in zip(*sides, strict=True))
@@ -570,8 +570,8 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
     if data.covariate_names != more.covariate_names:
         one, other = (shorten(part.covariate_names) or "none" for part in parts)
         raise DataError(
-            f"The comparisons have the covariates {one}, but the new comparisons have {other}; give both the same"
-            " covariates."
+            f"The covariates of the new comparisons ({other}) differ from those of the earlier comparisons ({one});"
+            " give both the same covariates."
         )
     if any(part.covariates is not None and part.covariates.is_of_options.any() for part in parts):
         raise DataError("Comparisons with option covariates cannot be merged; add these covariates afterwards.")
@@ -589,7 +589,7 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
 
 def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]) -> "PairedComparisons":
     """The comparisons of all, of these options, with all that they know but in which order options were shown."""
-    place, names, dates = {label: k for k, label in enumerate(labels)}, parts[0].covariate_names, parts[0].dates
+    place, names, dates = positions(labels), parts[0].covariate_names, parts[0].dates
     rows = [_finest(part, np.array([place[label] for label in part.labels])) for part in parts]
     first, second, wins, losses, tied, x = (
         np.concatenate([getattr(row, n) for row in rows]) for n in _ComparisonRows._fields[:6]
@@ -661,7 +661,7 @@ def known_answers(data: "PairedComparisons") -> Answers:
 
 def _positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
     """Where these options stand among the labels."""
-    place = {label: k for k, label in enumerate(data.labels)}
+    place = positions(data.labels)
     for name in names:
         if name not in place:
             near = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."
@@ -673,9 +673,9 @@ def ties_unknown(ties: float, comparisons: float) -> DataError:
     """The error where data with ties meet a model or a test of choices alone."""
     are = "is a tie" if ties == 1 else "are ties"
     return DataError(
-        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here; count ties as half"
-        " a choice for each option, ",
-        Message(InPython("data.without_ties('half')", "--ties half"), ", or drop them, "),
+        f"{ties:,} of {plural(comparisons, 'comparison')} {are}, but ties are not supported here; count every tie as"
+        " half a choice for each option with ",
+        Message(InPython("data.without_ties('half')", "--ties half"), ", or drop all ties with "),
         Message(InPython("data.without_ties('drop')", "--ties drop"), "."),
     )
 

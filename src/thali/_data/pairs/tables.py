@@ -167,8 +167,8 @@ def _counted(frame: "pd.DataFrame", columns: PairColumns, weights: bool) -> tupl
     if (several := np.flatnonzero(tied > 1)).size:
         k = int(several[0])
         raise DataError(
-            f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column counts the choices; name"
-            " the column of counts with `count`, or enter 1 for ties and 0 for choices."
+            f"Column {ties!r} contains {tied[k]:g} in row {frame.index[k]}, but no column contains the number of"
+            " choices; name that column with `count`, or enter 1 for ties and 0 for choices."
         )
     return 1.0 - tied, none, tied
 
@@ -438,7 +438,7 @@ def from_wide(
     if found is None:
         raise DataError(
             f"None of the columns {shorten([str(name) for name in frame.columns], 12)} has the name of a pair, such as"
-            " 'tea > milk'; name them with `pairs`, {column: (first, second)}."
+            " 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first, second)}."
         )
     return of_outcomes(cls, outcomes_of_wide(frame, found, coding, labels, weights))[0]
 
@@ -556,10 +556,10 @@ def tie_cells(ties: Any, names: tuple[str, ...], weights: bool) -> Cells:
     try:
         table = np.asarray(ties.toarray() if hasattr(ties, "toarray") else ties, float)
     except (TypeError, ValueError):
-        raise DataError("`ties` must be a square table of numbers, options by options.") from None
+        raise DataError("`ties` must be a table of numbers, with one row and one column per option.") from None
     if table.shape != (n, n):
         raise DataError(
-            f"`ties` must be a table of {n} x {n}, because the data have {n} options; got shape {table.shape}."
+            f"`ties` must be a {n} x {n} table, because the data have {n} options; got shape {table.shape}."
         )
     if not np.isfinite(table).all() or (table < 0).any() or np.diag(table).any():
         raise DataError("`ties` must contain counts >= 0 for the labels of the data, with an empty diagonal.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, is_number, short_number, shorten, suggest
+from thali._labels import as_label, is_number, listed, short_number, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import Who, who_answered
@@ -128,7 +128,7 @@ def _recognised(
             f"Column {chosen!r} contains {as_label(frame[chosen].iloc[row])!r} in row {frame.index[row]}, which is"
             " neither an option of that row, nor a word for a side or a tie, nor defined by ",
             Argument("coding"),
-            "; add it there.",
+            "; correct it, or define it.",
         )
     raise _unreadable(frame, sides, chosen, unread, set(texts), game, count)
 
@@ -145,7 +145,7 @@ def meanings(coding: Mapping[Any, str]) -> dict[str, float]:
     meaning = {}
     for value, word in coding.items():
         if word not in _MEANINGS:
-            wanted = " must map each value to first, second, tie or missing"
+            wanted = " must map each value to 'first', 'second', 'tie' or 'missing'"
             raise DataError(Argument("coding"), f"{wanted}; got {word!r}.")
         meaning[as_label(value)] = _MEANINGS[word]
     return meaning
@@ -225,7 +225,7 @@ def _unreadable(
     if not unread.any():
         return DataError(f"Column {chosen!r} contains no answers; name another column with ", Argument("chosen"), ".")
     if (answers := texts - {""}) <= {"0", "1"} or answers <= {"0", "1", "2"}:
-        found = " and ".join(filter(None, [", ".join(sorted(answers)[:-1]), sorted(answers)[-1]]))
+        found = listed(sorted(answers))
         return DataError(
             f"Column {chosen!r} contains {found}, which do not show which side was chosen; define them with ",
             Argument("coding"),
@@ -238,9 +238,9 @@ def _unreadable(
     text = as_label(frame[chosen].iloc[row])
     alike = frame.loc[faults & (frame[chosen].astype(str).str.strip() == text).to_numpy()]
     number = stood_for(alike, count)
-    further = f" and {number - 1:,.0f} more" if number > 1 else ""
+    further = f" (and {number - 1:,.0f} more times)" if number > 1 else ""
     options = [as_label(frame[name].iloc[row]) for name in sides]
-    words = "H, D, A, 1, X, 2 or 1, 0, -1" if game else "a side (left, right, first, second, 1, 2)"
+    words = "a result (H, D, A; 1, X, 2; 1, 0, -1)" if game else "a side (left, right, first, second, 1, 2)"
     return DataError(
         f"Column {chosen!r} contains {text!r} in row {frame.index[row]}{further}, which is neither an option of that"
         f" row ({shorten(options)}), {words} nor a word for a tie; correct it, or define it with ",
@@ -383,7 +383,7 @@ def _near_verdict(frame: "pd.DataFrame", own: dict[str, str], verdict: str, game
                         known = own[name]
                         if known.casefold().endswith(here):  # spelled as its partner is
                             partner = known[: -len(here)] + there
-                        return Missing(f"a column {partner!r} for {known!r}", role, 3)
+                        return Missing(f"a column {partner!r} to match {known!r}", role, 3)
     labels = _words(frame, verdict)
     options = [name for name in own.values() if name != verdict and labels & _words(frame, name)]
     if game or len(options) != 2:
@@ -538,5 +538,5 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
     if columns.count is not None:
         how += f", counts in {columns.count!r}"
     if columns.respondent is not None:
-        how += f", respondents {columns.respondent!r}"
+        how += f", respondents in {columns.respondent!r}"
     return how

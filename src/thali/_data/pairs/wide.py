@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, checked_labels, is_number, plural, shorten
+from thali._labels import as_label, checked_labels, is_number, plural, positions, shorten
 from thali.errors import Argument, DataError, DataWarning, Message
 
 from ..answers import Who, who_answered
@@ -204,7 +204,7 @@ def outcomes_of_wide(
     pairs = columns.pairs
     own = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
     names = _names(own, columns, labels)
-    place = {label: k for k, label in enumerate(own)}
+    place = positions(own)
     outcome, coded = _outcomes(frame, pairs, coding)
     row, number = np.nonzero(~np.isnan(outcome))
     if not row.size:
@@ -279,7 +279,7 @@ def _outcomes(
                     " (as missing if it is not an answer).",
                 )
         outcome[:, k] = np.array([*(known[text] for text in own), np.nan])[codes]
-    said = f"; {plural(left_out, 'answer')} {shorten(sorted(unknown))} dropped" if left_out else ""
+    said = f"; {plural(left_out, 'answer')} ({shorten(sorted(unknown))}) dropped" if left_out else ""
     return outcome, how + said
 
 
@@ -301,8 +301,8 @@ def _code(
                 warn(
                     DataWarning(
                         Message(
-                            "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0 first, 1 tie, 2"
-                            " second. If this is wrong, define them with ",
+                            "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0 for the"
+                            " first, 1 for a tie, 2 for the second. If this is wrong, define the codes with ",
                             Argument("coding"),
                             ".",
                         )
@@ -311,7 +311,7 @@ def _code(
             return code, "; ".join(f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found)
     if answers <= {"0", "1"}:
         raise DataError(
-            f"The pair columns contain only {' and '.join(sorted(answers)) or 'ties'}, which does not show which"
+            f"The pair columns contain only {' and '.join(sorted(answers)) or 'ties'}, so it is unclear which"
             " option was chosen; define the values with ",
             Argument("coding"),
             ".",
@@ -324,8 +324,8 @@ def _words(columns: WideColumns, coded: str) -> str:
     names = list(pairs)
     how = f"{plural(len(names), 'column')} of pairs ({shorten(names, 3)}) with {coded}"
     if columns.order == "numbered":
-        shown = ", ".join(f"{name!r} {' and '.join(pair)}" for name, pair in list(pairs.items())[:3])
-        how += f", in the order of R's prefmod, {shown}"
+        shown = ", ".join(f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3])
+        how += f", in the order of R's prefmod ({shown})"
     if columns.count is not None:
         how += f", counts in {columns.count!r}"
-    return how + (f", respondents {columns.respondent!r}" if columns.respondent is not None else "")
+    return how + (f", respondents in {columns.respondent!r}" if columns.respondent is not None else "")

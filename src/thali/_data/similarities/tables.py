@@ -13,7 +13,7 @@ from ..answers import JudgedValues, Who, who_answered
 from ..checks import MAX_COUNTED, checked_numbers
 from ..columns import column, count_column, encode, note
 from ..roles import COUNT, DISSIMILARITY, RESPONDENT, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
-from ..squares import SquareWords, cell, mismatch, square_table
+from ..squares import SquareWords, cell, square_table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +112,7 @@ def refuse_triplets(matrix: Any) -> None:
     kind = matrix.dtype.kind
     if kind in "iuUS" or (kind == "f" and np.array_equal(matrix, np.floor(matrix))):
         raise DataError(
-            f"`matrix` must be square; got shape {shape}. For rows of three objects, the odd one last, use"
+            f"`matrix` must be a square matrix; got shape {shape}. For rows of three objects with the odd one last, use"
             " Triplets(rows)."
         )
 
@@ -227,7 +227,8 @@ def judgement_table(judgements: Any, names: tuple[str, ...]) -> np.ndarray:
     if hasattr(judgements, "columns") and own != tuple(map(str, range(n))):
         if set(own) != set(names):
             raise DataError(
-                f"`judgements` must have the same row and column labels as `matrix`. {mismatch(own, names)}"
+                "`judgements` must have the same labels as `matrix`; only one of the tables has"
+                f" {shorten(sorted({*own} ^ {*names}))}."
             )
         place = [own.index(name) for name in names]
         table = table[np.ix_(place, place)]
@@ -293,7 +294,7 @@ def mean_of_respondents(
     for number, (person, one) in enumerate(zip(judged, people, strict=True), start=1):
         if set(one.labels) != set(names):
             raise DataError(
-                f"All tables must have the same labels; respondent {number} has {shorten(one.labels)}, respondent 1"
+                f"All tables must have the same labels; respondent {number} has {shorten(one.labels)}, but respondent 1"
                 f" has {shorten(names)}."
             )
         place = np.array([names.index(label) for label in one.labels])
@@ -360,9 +361,9 @@ def _above_rounding(sigma: float, mean: np.ndarray) -> float | None:
 
 
 EXPECTED = (
-    "expected a square table of similarities (the first column repeats the labels of the header), complete or one"
-    " triangle, or the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row and"
-    " column; sim, rating, proximity), with 'count' if rows are means of several judgements"
+    "expected a square table of similarities (the first column repeats the labels of the header), complete or only one"
+    " triangle, or the columns 'first', 'second' and 'similarity' (or 'a' and 'b', 'i' and 'j', 'item1' and 'item2',"
+    " 'row' and 'column'; 'sim', 'rating', 'proximity'), with 'count' if rows are means of several judgements"
 )
 
 
@@ -532,7 +533,9 @@ def _written_twice(forward: np.ndarray, place: np.ndarray, as_first: np.ndarray,
 
 def _only_one(found: list[str], what: str) -> None:
     if len(found) > 1:
-        raise DataError(f"{', '.join(found)} could each be {what}; name one, or rename the others.")
+        raise DataError(
+            f"Several columns could contain {what} ({', or '.join(found)}); name one, or rename the others."
+        )
 
 
 def _not_similarities(names: list[str], own: dict[str, str]) -> tuple[Any, ...]:
@@ -545,4 +548,4 @@ def _not_similarities(names: list[str], own: dict[str, str]) -> tuple[Any, ...]:
             ),
             ".",
         )
-    return (f"The columns {shorten(names, 12)} are not similarities; {EXPECTED}.",)
+    return (f"The columns {shorten(names, 12)} are not recognised as similarities; {EXPECTED}.",)

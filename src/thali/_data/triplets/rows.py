@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali._inference.places import starts
+from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..checks import checked_counts
@@ -75,8 +76,8 @@ def added_up(
         places.append(before + which * m + place)
         before += m * len(shown)
     if not sizes:
-        raise DataError("There are no answers; give at least one question.")
-    start = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+        raise DataError("There are no answers; give at least one answered question.")
+    start = starts(np.concatenate(sizes))
     key = np.concatenate(keys)
     return (start, key // n, key % n, np.concatenate(counts)), places
 
@@ -131,7 +132,7 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
     if empty.any():
         raise DataError(f"An object is missing {place(int(empty.argmax()))}; fill it in or remove the row.")
     known = in_order(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
-    position = {label: k for k, label in enumerate(known)}
+    position = positions(known)
     numbers = np.array([position.get(text, -1) for text in texts], np.int64)[codes]
     if (numbers < 0).any():
         k = int((numbers < 0).argmax())
@@ -140,7 +141,9 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
     return numbers.reshape(-1, m), known
 
 
-def positions(array: np.ndarray, labels: Iterable[Any] | None, where: Where) -> tuple[np.ndarray, tuple[str, ...]]:
+def object_positions(
+    array: np.ndarray, labels: Iterable[Any] | None, where: Where
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """Rows of objects, as whole numbers that are positions or as names, as positions, and the labels."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and np.array_equal(array, np.floor(array))):
         numbers = array.astype(np.int64)
@@ -150,9 +153,9 @@ def positions(array: np.ndarray, labels: Iterable[Any] | None, where: Where) -> 
         if wrong.any():
             k = int(wrong.argmax())
             bad = next(int(x) for x in numbers[k] if not 0 <= x < most)
-            upto = f"0 to {most - 1}, positions in `labels`" if known is not None else ">= 0"
+            upto = f"positions in `labels`, from 0 to {most - 1}" if known is not None else ">= 0"
             if known is None and bad >= most:
-                upto = f"positions, 0 to {most - 1} for so few answers; give IDs as strings"
+                upto = f"positions, which range from 0 to {most - 1} for so few answers; give IDs as strings"
             raise DataError(f"{bad} {where(k)} is not a valid object number; object numbers are {upto}.")
         return numbers, known or tuple(map(str, range(int(numbers.max()) + 1)))
     if array.dtype.kind == "f":
@@ -172,7 +175,7 @@ def times_of(counts: Any, rows: int, where: Where) -> np.ndarray:
         return np.ones(rows)
     times = checked_counts(counts, where)
     if times.shape != (rows,):
-        raise DataError(f"`counts` must have one number per row ({rows:,}); got {len(times):,}.")
+        raise DataError(f"`counts` must have one number per row; got {len(times):,} for {plural(rows, 'row')}.")
     return times
 
 
@@ -200,7 +203,8 @@ def agreed(responses: Any, rows: int) -> np.ndarray:
     values = np.asarray(responses)
     if values.shape != (rows,):
         raise DataError(
-            Argument("responses"), f" must have one entry per question ({rows:,}); got shape {values.shape}."
+            Argument("responses"),
+            f" must have one entry per question; got shape {values.shape} for {plural(rows, 'question')}.",
         )
     if values.dtype == bool:
         return values
@@ -223,9 +227,11 @@ def questions_of_sets(
     asked = [pairs_in(number, each) for number, each in enumerate(sets)]
     answers = [tuple(map(as_label, pair)) for pair in chosen]
     if len(answers) != len(asked):
-        raise DataError(f"There are {len(asked):,} sets but {len(answers):,} chosen pairs; give one pair per set.")
+        raise DataError(
+            f"Each set requires one chosen pair; got {plural(len(asked), 'set')} and {plural(len(answers), 'pair')}."
+        )
     names = _names_in(asked, labels)
-    place, n = {label: k for k, label in enumerate(names)}, len(names)
+    place, n = positions(names), len(names)
     times, parts = times_of(counts, len(asked), row_name), []
     for m in sorted({len(pairs) for pairs in asked}):
         rows = [k for k, pairs in enumerate(asked) if len(pairs) == m]
@@ -294,9 +300,9 @@ LETTERS = (("a", "b", "c"), ("i", "j", "k"), ("first", "second", "third"), ("lef
 LETTERS += (("left", "center", "right"), ("left", "centre", "right"), ("links", "mitte", "rechts"))
 LETTERS += (("gauche", "milieu", "droite"), ("izquierda", "centro", "derecha"))
 EXPECTED = (
-    "three objects per row, in the columns 'object1', 'object2', 'object3' (or image1, item1, a, b, c), with the odd"
-    " one out in 'odd'; or the columns 'anchor', 'nearer' and 'farther'; or a set of objects with the most similar"
-    " pair in 'chosen1' and 'chosen2'"
+    "three objects per row, in the columns 'object1', 'object2', 'object3' (or 'image1', 'item1', 'a', 'b', 'c'), with"
+    " the odd one out in 'odd'; or the columns 'anchor', 'nearer' and 'farther'; or a set of objects with the most"
+    " similar pair in 'chosen1' and 'chosen2'"
 )
 
 
@@ -395,8 +401,8 @@ def answers_in(
     if columns.odd is not None:
         if members.shape[1] != 3:
             raise DataError(
-                f"An odd one out requires three objects, but {len(sides)} columns contain objects,"
-                f" {shorten(columns.objects)}. Name the two columns of the chosen pair instead."
+                f"An odd one out requires three objects, but {len(sides)} columns contain objects"
+                f" ({shorten(columns.objects)}). Name the two columns of the chosen pair instead."
             )
         odd = _place_of(frame, columns.odd, members, names, columns.objects)
         questions = of_objects(n, members, (odd + 1) % 3, (odd + 2) % 3, times)
@@ -428,7 +434,7 @@ def _place_of(
 
     codes, distinct = pd.factorize(column(frame, name).to_numpy(dtype=object))
     texts = [as_label(value) for value in distinct]
-    label_at = {label: k for k, label in enumerate(names)}
+    label_at = positions(names)
     number = np.array([*(label_at.get(text, -1) for text in texts), -1], np.int64)[codes]
     is_it = members == number[:, None]
     if is_it.any(axis=1).all():
@@ -441,9 +447,11 @@ def _place_of(
             return place
     k = int((~is_it.any(axis=1)).argmax())
     found = texts[codes[k]] if codes[k] >= 0 else ""
-    listed = ", ".join(repr(names[i]) for i in members[k])
-    what = f"{found!r}, column {name!r}, is not one" if found else f"column {name!r} is empty, but must contain one"
-    raise DataError(f"In row {frame.index[k]}, {what} of the objects shown, {listed}; correct or remove the row.")
+    what = f"contains {found!r}, which is not one" if found else "is empty, but must contain one"
+    listed = shorten([names[i] for i in members[k]])
+    raise DataError(
+        f"Row {frame.index[k]}, column {name!r}, {what} of the objects shown, {listed}; correct or remove the row."
+    )
 
 
 def _number(text: str, most: int) -> int:

@@ -82,7 +82,7 @@ def _long_sentence(found: dict[str, str | None]) -> str:
         f" {found['choice_id']!r}"
     )
     if found["respondent"] not in (None, found["choice_id"]):
-        how += f", respondents {found['respondent']!r}"
+        how += f", respondents in {found['respondent']!r}"
     for role, word in (("available", "offers marked in"), ("count", "counts in")):
         how += f", {word} {found[role]!r}" if found[role] is not None else ""
     return how
@@ -101,7 +101,7 @@ LONG_TABLE = Shape(
     match_long,
     expected=(
         "one row per alternative of a choice set, with the columns 'choice_id', 'alternative' and 'chosen' (or"
-        " task, obsID; alt, option; choice)"
+        " 'task', 'obsID'; 'alt', 'option'; 'choice')"
     ),
     roles=(TASK, ALTERNATIVE, CHOSEN, RESPONDENT_OF_TASKS, COUNT),
     named_by=_LONG_NAMED_BY,
@@ -171,7 +171,7 @@ def rankings_lack(table: RawTable) -> Lack | None:
     own = by_plain_name(table.names)
     option, rank = OPTION.among(own), RANK.among(own)
     if rank is not None and option is None:
-        return Lack(f"a column of options for {rank!r}", "option", 2)
+        return Lack(f"a column of options to match {rank!r}", "option", 2)
     return None
 
 
@@ -180,8 +180,9 @@ RANKINGS = Shape(
     CHOICES,
     match_rankings,
     expected=(
-        "one ranking per row, with the columns 'rank1', 'rank2', ... (or 1st, 2nd; first choice) or one column of ranks"
-        " per option; or one row per option of a ranking, with the columns 'respondent', 'option' and 'rank'"
+        "one ranking per row, with the columns 'rank1', 'rank2', ... (or '1st', '2nd'; 'first choice'), one column of"
+        " ranks per option, or a column of texts such as 'a > b = c'; or one row per option of a ranking, with the"
+        " columns 'respondent', 'option' and 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),
@@ -244,10 +245,11 @@ def best_worst_lacks(table: RawTable) -> Lack | None:
     best, worst = BEST.among(own), WORST.among(own)
     if best is not None and worst is not None:
         return Lack(
-            f"the columns 'option1', 'option2', 'option3' with the options offered, for {best!r} and {worst!r}", near=3
+            f"the columns 'option1', 'option2', 'option3' with the options offered, to match {best!r} and {worst!r}",
+            near=3,
         )
     if best is not None and series([name for name in table.names if name != best]):
-        return Lack(f"a column with the worst option, for {best!r}", "worst", 3)
+        return Lack(f"a column with the worst option to match {best!r}", "worst", 3)
     return None
 
 
@@ -257,7 +259,8 @@ BEST_WORST_TABLE = Shape(
     match_best_worst,
     expected=(
         "one set of options per row, in the columns 'option1', 'option2', 'option3', with the columns 'best' and"
-        " 'worst' (or most, least); or one row per option of a set, with 'task', 'item', and 1 in 'best' and in 'worst'"
+        " 'worst' (or 'most', 'least'); or one row per option of a set, with 'task', 'item', and 1 in 'best' and in"
+        " 'worst'"
     ),
     roles=(BEST, WORST, RESPONDENT, COUNT),
     settings=("weights",),

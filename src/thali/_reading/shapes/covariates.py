@@ -41,7 +41,7 @@ def _converted(table: RawTable, target: str | None) -> tuple[Observations, str]:
         )
     labels, covariates = table.frame.loc[:, target], table.frame.drop(columns=[target, *_texts_of_conditions(table)])
     if numbering := [str(name) for name, values in covariates.items() if numbers_rows(values)]:
-        note(f"columns not used because they number the rows: {shorten(numbering)}")
+        note(f"row numbers ({shorten(numbering)}) not used")
         covariates = covariates.drop(columns=numbering)
     if not covariates.shape[1]:
         raise DataError(
@@ -50,7 +50,7 @@ def _converted(table: RawTable, target: str | None) -> tuple[Observations, str]:
     empty = labels.isna().to_numpy()
     if empty.any():
         line = labels.index[int(empty.argmax())]
-        raise DataError(f"line {line} has no class in {target!r}; remove such lines.")
+        raise DataError(f"Line {line} has no class in {target!r}; remove such lines.")
     _check_numbers(covariates)
     data = Observations(covariates.astype(float).reset_index(drop=True), labels.to_numpy(), target)
     return data, str(data)
@@ -72,17 +72,17 @@ def _check_numbers(covariates: "pandas.DataFrame") -> None:
     if words:
         values = covariates[words[0]].tolist()
         line = int(np.isnan(np.asarray(pd.to_numeric(pd.Series(values), errors="coerce"), float)).argmax())
-        which = f"column {words[0]!r} is" if len(words) == 1 else f"columns {shorten(words, 20)} are"
+        which = f"Column {words[0]!r} is" if len(words) == 1 else f"Columns {shorten(words, 20)} are"
         what = "is empty" if values[line] is None or values[line] != values[line] else f"contains {values[line]!r}"
         raise DataError(
-            f"the {which} not numeric (line {covariates.index[line]} of {words[0]!r} {what}); code each category as a"
+            f"{which} not numeric (line {covariates.index[line]} of {words[0]!r} {what}); code each category as a"
             " column of 0 and 1, or remove the column."
         )
     empty = np.argwhere(covariates.isna().to_numpy())
     if len(empty):
         line, column = covariates.index[empty[0, 0]], covariates.columns[empty[0, 1]]
         more = f" (and {plural(len(empty) - 1, 'more cell')})" if len(empty) > 1 else ""
-        raise DataError(f"line {line} of {column!r} is empty{more}; fill cells in or remove their lines.")
+        raise DataError(f"Line {line} of {column!r} is empty{more}; fill in such cells or remove their lines.")
 
 
 SHAPE = Shape(

@@ -73,7 +73,7 @@ def _refuse_parted_tasks(table: RawTable, options: dict[str, Any]) -> None:
         person, number = parted[0]
         raise ArgumentError(
             Argument("holdouts"),
-            f" {where} must be true in all rows of a task or in none; it is true in some rows of task {number!r} of"
+            f" ({where}) must be true in all rows of a task or in none; it is true in some rows of task {number!r} of"
             f" respondent {person!r}.",
         )
 
@@ -188,21 +188,19 @@ def _read_wide(table: RawTable, options: dict[str, Any], how: str) -> tuple[Choi
 def wide_lacks(table: RawTable) -> Lack | None:
     """The choice beside columns that are called by attribute and alternative."""
     described = numbered_attributes(table.names)
-    return (
-        Lack(f"a column with the chosen alternative, for {shorten(described, 4)}", "chosen", 2) if described else None
-    )
+    return Lack(f"a column with the chosen alternative for {shorten(described, 4)}", "chosen", 2) if described else None
 
 
 WIDE = Shape(
     _WIDE,
     EXPERIMENTS,
     match_wide,
-    expected="one row per task, with columns such as 'price_1', 'price_2' (or car_time, bus_time) and 'choice'",
+    expected="one row per task, with columns such as 'price_1', 'price_2' (or 'car_time', 'bus_time') and 'choice'",
     roles=(RESPONDENT_OF_TASKS, TASK_OF_RESPONDENT, CHOSEN),
     settings=("alternatives", "levels", "none", "bins", "bought"),
     lacks=wide_lacks,
     main=("respondent", "task", "chosen"),
-    needs="no columns such as price_1 and price_2",
+    needs="no columns such as 'price_1' and 'price_2'",
 )
 
 

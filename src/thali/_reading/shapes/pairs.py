@@ -79,7 +79,7 @@ _OF_DISTANCES = Clause(
 def _doubt_of_square(square: Square) -> Message | None:
     """Ask about a square of whole numbers that is symmetric, or of confusions."""
     if square.holds_symmetric_counts:
-        what = "The matrix is symmetric: read as counts of choices, every pair would be tied 50:50. It may contain"
+        what = "The matrix is symmetric; as counts of choices, it would tie every pair 50:50. It may contain"
         return Message(f"{what} distances or similarities", _OF_DISTANCES, ".")
     if not square.holds_confusions:
         return None
@@ -88,7 +88,7 @@ def _doubt_of_square(square: Square) -> Message | None:
         " similarities",
         Clause(" (to average the two sides, set ", Setting("symmetrize", "mean"), ")"),
         _OF_DISTANCES,
-        "; for choices, row over column, empty the diagonal.",
+        "; for choices (row chosen over column), leave the diagonal empty.",
     )
 
 
@@ -123,7 +123,7 @@ SQUARE = Shape(
     match_square,
     expected="a square table of counts (row over column; the first column repeats the labels of the header)",
     settings=("weights",),
-    needs="no square",
+    needs="no square matrix",
 )
 
 
@@ -138,7 +138,7 @@ def match_sheets(table: RawTable, weights: bool = False) -> Reading | None:
     squares = [sheet.square for _, sheet in table.sheets]
     if not squares or any(square is None or square.holds_similarities for square in squares):
         return None
-    how = f"{plural(len(squares), 'sheet')}, one per respondent, each a square count matrix, row over column"
+    how = "one sheet per respondent, each with a square count matrix, row over column"
     return Reading(PAIRS, _SHEETS, how, table, lambda: _read_sheets(table, how, weights))
 
 
@@ -162,9 +162,9 @@ SHEETS = Shape(
     _SHEETS,
     PAIRS,
     match_sheets,
-    expected="a workbook with such a square on one sheet per respondent",
+    expected="a workbook with such a table on one sheet per respondent",
     settings=("weights",),
-    needs="no sheets of squares",
+    needs="no sheets with square matrices",
 )
 
 
@@ -236,7 +236,7 @@ def _doubt_of_list(table: RawTable, one: PairColumns) -> Message | None:
         " and ",
         Argument("rejected"),
         Clause(", and ", Argument("count"), " if the numbers are counts"),
-        ".",
+        "; for similarities, call the column of numbers 'similarity'.",
     )
 
 
@@ -284,9 +284,8 @@ LIST = Shape(
     PAIRS,
     match_list,
     expected=(
-        "the columns 'chosen' and 'rejected' (or winner, loser; i, j), with 'count' (or n, freq, weight) if rows are"
-        " counts;"
-        " or 'a', 'b', 'a_over_b', 'b_over_a' (or item1, item2, wins1, wins2) and 'ties'"
+        "the columns 'chosen' and 'rejected' (or 'winner', 'loser'; 'i', 'j'), with 'count' (or 'n', 'freq', 'weight')"
+        " if rows are counts; or 'a', 'b', 'a_over_b', 'b_over_a' (or 'item1', 'item2', 'wins1', 'wins2') and 'ties'"
     ),
     roles=(CHOSEN_OF_TWO, REJECTED, COUNT, LOSSES, RESPONDENT),
     settings=("weights", "covariates", "date"),
@@ -386,8 +385,8 @@ TRIAL_TABLE = Shape(
     PAIRS,
     match_trials,
     expected=(
-        "one trial per row, with the columns 'left', 'right' (or a, b; option1, option2; model_a, model_b) and 'chosen'"
-        " (or winner, response), which contains the chosen option, its side or 'tie'"
+        "one trial per row, with the columns 'left', 'right' (or 'a', 'b'; 'option1', 'option2'; 'model_a', 'model_b')"
+        " and 'chosen' (or 'winner', 'response'), which contains the chosen option, its side or 'tie'"
     ),
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
@@ -467,10 +466,10 @@ def _read_wide(table: RawTable, found: WideColumns, coding: Any, weights: bool) 
 def wide_lacks(table: RawTable) -> Lack | None:
     """What columns lack that are called like pairs, or hold codes of answers."""
     if called := called_like_pairs(table.names):
-        return Lack(f"answers in {shorten(called, 3)} such as 1 and 2; 1, -1 and 0; or the chosen label", near=3)
+        return Lack(f"answers (1 and 2; 1, -1 and 0; or the chosen label) in {shorten(called, 3)}", near=3)
     if numbered := numbered_answers(table.frame):
         first, last = numbered[0], numbered[-1]
-        what = f"a number of columns {first!r} to {last!r} that matches a set of pairs (3, 6, 10, 15, ...)"
+        what = f"some pairs: the number of columns from {first!r} to {last!r} is not 3, 6, 10, 15, ..."
         return Lack(what, near=3)
     return None
 
@@ -480,7 +479,7 @@ WIDE = Shape(
     PAIRS,
     match_wide,
     expected=(
-        "one respondent per row and one column per pair, called 'tea > milk', 'tea:milk' or V12, which contains 1 and"
+        "one respondent per row and one column per pair, called 'tea > milk', 'tea:milk' or 'V12', which contains 1 and"
         " 2, or 1, -1 and 0 for a tie, or the chosen label, or other values defined by a coding"
     ),
     roles=(RESPONDENT, COUNT),

@@ -20,7 +20,7 @@ from thali._data.similarities.tables import (
     similar,
     tells_similarities,
 )
-from thali._labels import as_label, plural, shorten
+from thali._labels import as_label, shorten
 from thali.errors import DataError
 
 from ..shape import Reading, Shape
@@ -77,11 +77,12 @@ SQUARE = Shape(
     SIMILARITIES,
     match_square,
     expected=(
-        "a square table of similarities (the first column repeats the labels of the header), complete or one triangle"
+        "a square table of similarities (the first column repeats the labels of the header), complete or only one"
+        " triangle"
     ),
     settings=("symmetrize", "dissimilarities"),
     triangle=True,
-    needs="no square",
+    needs="no square matrix",
 )
 
 
@@ -103,7 +104,7 @@ def match_sheets(table: RawTable, symmetrize: str | None = None) -> Reading | No
             f"Some sheets contain similarities ({shorten(similar)}), but others do not ({shorten(counts)}); keep one"
             " kind of sheet."
         )
-    how = f"{plural(len(squares), 'sheet')}, one per respondent, each a square matrix of similarities"
+    how = "one sheet per respondent, each with a square matrix of similarities"
     return Reading(SIMILARITIES, _SHEETS, how, table, lambda: _read_sheets(table, how, symmetrize))
 
 
@@ -132,7 +133,7 @@ SHEETS = Shape(
     expected="a workbook with such a square matrix of similarities on one sheet per respondent",
     settings=("symmetrize",),
     triangle=True,
-    needs="no sheets of squares",
+    needs="no sheets with square matrices",
 )
 
 
@@ -212,7 +213,7 @@ def _read_list(
         distance = pd.Series(numbers, frame.index)[differ].dropna()
         values = similar(distance.to_numpy(float), how_similar, lambda k: f"row {distance.index[k]}")
         frame = frame.assign(**{columns.similarity: pd.Series(values, distance.index)})
-        how = f", dissimilarities ({how_similar})"
+        how = f", converted from dissimilarities ({how_similar})"
     data = Similarities.from_frame(frame, *columns)
     return data, f"{data}, {columns}{how}"
 
@@ -222,8 +223,8 @@ LIST = Shape(
     SIMILARITIES,
     match_list,
     expected=(
-        "the columns 'first', 'second' and 'similarity' (or a and b, i and j, item1 and item2, row and column; sim,"
-        " rating, proximity), with 'count' if rows are means of several judgements"
+        "the columns 'first', 'second' and 'similarity' (or 'a' and 'b', 'i' and 'j', 'item1' and 'item2', 'row'"
+        " and 'column'; 'sim', 'rating', 'proximity'), with 'count' if rows are means of several judgements"
     ),
     roles=(RESPONDENT,),
     settings=("known", "symmetrize", "dissimilarities"),

@@ -54,7 +54,7 @@ def lacks(table: RawTable) -> Lack | None:
     if objects and odd is None:
         return Lack(f"a column with the odd one out of {shorten(objects)}", "odd", 2)
     if odd is not None:
-        return Lack(f"the columns of the three objects, for {odd!r}", "objects", 3)
+        return Lack(f"three columns of objects to match {odd!r}", "objects", 3)
     return None
 
 

@@ -8,6 +8,8 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from thali._labels import listed
+
 from ..state import PosteriorTarget
 
 TAU = 0.5  # relative effective sample size to which a step goes
@@ -119,9 +121,9 @@ def lapse_messages(respondents: Sequence[int]) -> list[str]:
     """Name the respondents (numbered from 1) for whom no utility satisfies all choices."""
     if not len(respondents):
         return []
-    named = ", ".join(str(n + 1) for n in respondents[:10]) + (", ..." if len(respondents) > 10 else "")
+    named = listed([n + 1 for n in respondents], 10)
     word = "respondent" if len(respondents) == 1 else "respondents"
     return [
         f"No utilities that satisfy all choices were found for {word} number {named}; these keep a lapse rate of "
-        f"{LAST_LAPSE:.0e}. Set the lapse to 0.02."
+        f"{LAST_LAPSE:.0e}. Set the lapse rate to 0.02."
     ]

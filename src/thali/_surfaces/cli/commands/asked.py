@@ -103,7 +103,9 @@ def asked_of(
         typed = typed | {"method": method_meant(typed["method"])}
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     if spec.methods and method not in spec.methods:
-        raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")
+        raise ArgumentError(
+            Argument("method"), f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}."
+        )
     options = options_of(spec, typed, data_name)
     terminal.know([*OWN, *spec.options_of(method)])
     values = {word: value_of(option, typed[word]) for word, option in options.items()}
