@@ -55,7 +55,7 @@ class LaplaceEngine(Chains):
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """What a fit to these data runs."""
         if run.thin is not None:
-            refuse_of_chains("thin", because=", because draws from this method are already independent")
+            refuse_of_chains("thin", because=", because draws from the chosen method are already independent")
         problem = model._problem(source)
 
         def chains(draws: int, seed: Any) -> list[LatticeChain]:
