@@ -22,8 +22,6 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from thali._aspects import choice_dependence
-from thali._aspects.bradley_terry import density_of
 from thali._aspects.likelihoods.most_similar_pair import MostSimilarPair
 from thali._aspects.maximum_likelihood.feature_problems import feature_problem, weights_at_mode
 from thali._data.answers import Answers
@@ -94,8 +92,7 @@ class Study:
         p = (worth[:, first] / (worth[:, first] + worth[:, second])).mean(axis=0)
         labels, none = tuple(f"o{number}" for number in range(self.options)), np.zeros(len(first))
         data = th.PairedComparisons._made_of(labels, first, second, 1e6 * p, 1e6 * (1 - p), none, None, None, None)
-        found = choice_dependence.NormalWorths(density_of(data, 0.0, False, has_prior=False)).mode
-        return found - found.mean()
+        return th.BradleyTerryLuce("maximum-likelihood").fit(data).summary()["estimate"].to_numpy()
 
 
 STUDIES = (
@@ -124,20 +121,19 @@ def dominated(people: int) -> np.ndarray:
 
 def drawn(data: th.PairedComparisons, how: str, seed: int) -> tuple[np.ndarray, str, float]:
     """Draws of log worths, what adjusted them, and the design effect."""
-    density = density_of(data, 0.0, False, has_prior=how != "maximum likelihood")
-    worths, made = choice_dependence.worths_of("independent" if how == "independent" else "adjusted", data, density)
-    assert made is not None
-    if how == POWER:
-        worths = choice_dependence.NormalWorths(density.raised(1.0 / max(1.0, made.effect)))
-    if how == "chains":
-        model = th.EliminationByAspects("unique", lapse=0.0, people="adjusted")
-        model.fit(data, draws=DRAWS // 4, tune=300, random_seed=seed, progressbar=False)
-        points = np.log(model.posterior_["posterior"]["unique_weights"].values.reshape(-1, data.n_options))
-        return points - points.mean(axis=1, keepdims=True), POWER, made.effect
-    rng = np.random.default_rng(seed)
     if how == "maximum likelihood":
-        return worths.widened(rng, worths.mode + worths.deviations(rng, DRAWS)), made.by, made.effect
-    return worths.draws(rng, DRAWS)[0], POWER if how == POWER else made.by, made.effect
+        model = th.BradleyTerryLuce(how.replace(" ", "-"), people="adjusted").fit(data)
+        made = model.estimates_.people
+        return model._draws.log_worths, made.by, made.effect
+    run = {"draws": DRAWS // 4, "random_seed": seed, "progressbar": False}
+    if how == "chains":
+        model = th.EliminationByAspects("unique", lapse=0.0, people="adjusted").fit(data, tune=300, **run)
+        points = np.log(model.posterior_["posterior"]["unique_weights"].values.reshape(-1, data.n_options))
+        return points - points.mean(axis=1, keepdims=True), POWER, model._view.dependence.effect
+    people = "independent" if how == "independent" else "adjusted"
+    model = th.BradleyTerryLuce("mcmc" if how == POWER else "laplace", people=people).fit(data, **run)
+    made = model._view.dependence
+    return model._draws.log_worths, made.by, made.effect
 
 
 def holds(points: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:

@@ -425,7 +425,7 @@ def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> No
     if of_options:
         raise DataError(
             f"{shorten(of_options)} describe{'s' * (len(of_options) == 1)} options, but a leaderboard adjusts only for"
-            " differences between comparisons of the same pair; fit EliminationByAspects('unique'), or remove"
+            " differences between comparisons of the same pair; fit BradleyTerryLuce(), or remove"
             f" {shorten(of_options)} from ",
             Argument("covariates"),
             ".",

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class PlackettLuceRegression(WeightAnswers, Classifier):
-    r"""Classes from covariates, not rankings (those: `EliminationByAspects("unique")` on `Choices.from_rankings`).
+    r"""Classes from covariates, not rankings (those: `BradleyTerryLuce` on `Choices.from_rankings`).
 
     Classes compete with scores that are non-negative sums of non-negative functions of the covariates.
 
