@@ -39,6 +39,7 @@ Nested models, one order column (df 1) and all weights equal (df: options - 1), 
 
 import sys
 import warnings
+from dataclasses import replace
 
 import numpy as np
 from scipy.special import xlogy
@@ -100,7 +101,7 @@ def nested(options: int, n: int, rounds: int) -> None:
             pose = PairProblem(wins, n - wins, own, other, np.zeros((2 * pairs, 0)), 0.0)
             top = highest(pose, equal, np.zeros(0))
             if test == 0:
-                gain, df = highest(pose._replace(extra=order), equal, np.zeros(1)) - top, 1
+                gain, df = highest(replace(pose, extra=order), equal, np.zeros(1)) - top, 1
             else:
                 gain, df = top - 2 * pairs * n * np.log(0.5), options - 1
             rejected[test] += chi_square_tail(2 * gain, df) < 0.05

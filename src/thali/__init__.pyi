@@ -33,5 +33,6 @@ from ._reading.data_of_table import read as read
 from ._reading.table import read_table as read_table
 from ._surfaces.report import findings as findings
 from ._trees.tree import Tree as Tree
+from ._worths.model import BradleyTerryLuce as BradleyTerryLuce
 
 __version__: str

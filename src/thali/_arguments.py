@@ -76,22 +76,26 @@ def one_of(name: str, value: Any, choices: tuple[Any, ...]) -> Any:
 
 def share(name: str | Fact, value: Any, meaning: str) -> float:
     """A number of 0 or more and below 1."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 <= float(value) < 1.0:
-        raise ArgumentError(_named(name), f", {meaning}, must be in [0, 1); got {value!r}.")
-    return float(value)
+    return _in_unit_interval(name, value, meaning, (0.0,), "[0, 1)")
 
 
 def proportion(name: str | Fact, value: Any, meaning: str) -> float:
     """A number above 0 and up to 1."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) <= 1.0:
-        raise ArgumentError(_named(name), f", {meaning}, must be in (0, 1]; got {value!r}.")
-    return float(value)
+    return _in_unit_interval(name, value, meaning, (1.0,), "(0, 1]")
 
 
 def between(name: str | Fact, value: Any, meaning: str) -> float:
     """A number between 0 and 1, which are excluded."""
-    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0.0 < float(value) < 1.0:
-        raise ArgumentError(_named(name), f", {meaning}, must be in (0, 1); got {value!r}.")
+    return _in_unit_interval(name, value, meaning, (), "(0, 1)")
+
+
+def _in_unit_interval(
+    name: str | Fact, value: Any, meaning: str, included_ends: tuple[float, ...], interval: str
+) -> float:
+    """A number between 0 and 1, or one of the ends that are included."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
+    if not is_number or not (0.0 < float(value) < 1.0 or float(value) in included_ends):
+        raise ArgumentError(_named(name), f", {meaning}, must be in {interval}; got {value!r}.")
     return float(value)
 
 

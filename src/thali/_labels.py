@@ -146,6 +146,17 @@ def is_number(cell: str) -> bool:
     return True
 
 
+def positions(labels: Iterable[Any]) -> dict[Any, int]:
+    """Return the place of each label among these, from 0.
+
+    Examples
+    --------
+    >>> positions(["tea", "milk"])
+    {'tea': 0, 'milk': 1}
+    """
+    return {label: place for place, label in enumerate(labels)}
+
+
 def suggest(name: str, known: Sequence[str]) -> str:
     """ " Did you mean 'x'?" for the known name nearest to `name`, or "" when none is near."""
     folded: dict[str, str] = {}

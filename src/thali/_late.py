@@ -15,6 +15,7 @@ HOMES = {
 # The `ModelSpec` of each model, in the order in which they are listed.
 MODELS = (
     "thali._aspects.spec:ELIMINATION",
+    "thali._worths.spec:BRADLEY_TERRY_LUCE",
     "thali._aspects.spec:ADDITIVE",
     "thali._aspects.spec:OPEN",
     "thali._choice.product_classes.spec:PRODUCT_CLASSES",

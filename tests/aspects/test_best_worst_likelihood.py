@@ -182,5 +182,3 @@ def test_larger_sets_are_refused_by_ranking_and_three_by_differences_with_shared
     th.EliminationByAspects("ibp").prepare(three)
     with refused(DataError, "aspects='unique'", "best_worst='ranking'"):
         th.EliminationByAspects("ibp", best_worst="reversed").fit(three)
-    with refused(DataError, "paired comparisons"):
-        th.EliminationByAspects("unique", method="laplace").fit(best_worst(FOUR, "abcd"))

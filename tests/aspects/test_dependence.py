@@ -1,6 +1,5 @@
 """People who answer more than once: scores and design effect by loops over people, and what draws make of them."""
 
-from contextlib import nullcontext
 from itertools import combinations
 
 import numpy as np
@@ -17,7 +16,6 @@ from scipy import stats
 from scipy.special import logsumexp
 
 import thali as th
-from thali._aspects.bradley_terry import NormalWorths, density_of, local, spreading
 from thali._aspects.choice_dependence import (
     _problem_of,
     _scores_of,
@@ -26,7 +24,6 @@ from thali._aspects.choice_dependence import (
     effect_of,
     effect_of_data,
     mode_of,
-    worths_of,
 )
 from thali._aspects.state import COLUMNS
 from thali._data.groups import GroupedData
@@ -36,6 +33,9 @@ from thali._model.respondent_scores import (
     inverse_root,
     raise_improbable_variance,
 )
+from thali._worths.laplace import curvature_at
+from thali._worths.posterior import WorthProblem
+from thali._worths.respondents import widened
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Elimination
 from thali.priors import Given
@@ -172,19 +172,6 @@ def test_the_effect_of_groups_is_that_of_all_their_weights():
 # draws that are spread ----------------------------------------------------------------------------------------------
 
 
-def test_spreading_gives_the_covariance_whatever_the_root():
-    rng = np.random.default_rng(0)
-    half, scores = rng.normal(size=(5, 5)), rng.normal(size=(12, 5))
-    curvature, variance = half.T @ half, scores.T @ scores
-    root = np.linalg.cholesky(curvature).T
-    inverse, whitened = np.linalg.inv(root), np.linalg.inv(root).T @ variance @ np.linalg.inv(root)
-    matrix = spreading(root, whitened)
-    expected = np.linalg.inv(curvature) @ variance @ np.linalg.inv(curvature)
-    np.testing.assert_allclose(matrix @ inverse @ inverse.T @ matrix.T, expected, atol=1e-10)
-    signs = np.diag([1.0, -1.0, 1.0, -1.0, -1.0])
-    np.testing.assert_allclose(spreading(signs @ root, signs @ whitened @ signs), matrix, atol=1e-10)
-
-
 @pytest.mark.fit
 @pytest.mark.parametrize("ties", [False, True])
 def test_draws_have_the_covariance_of_the_sandwich(ties):
@@ -193,14 +180,14 @@ def test_draws_have_the_covariance_of_the_sandwich(ties):
     frame = frame.groupby("respondent").head(24).groupby("respondent", sort=False)
     frame = pd.concat([part.head(24 if k < 4 else 9) for k, (_, part) in enumerate(frame)])
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
-    density = density_of(data, 0.01, ties)
-    worths, made = worths_of(None, data, density)
+    problem = WorthProblem(data, 0.01, ties, "ranking", spread=1.3)
+    made, (_, variance) = problem.adjusted_by_scores, problem.respondents
     assert (made.model, made.by) == (ADJUSTED, SCORES)
-    mode = NormalWorths(density).mode
-    np.testing.assert_array_equal(worths.mode, mode)
+    spreads, at = problem.marginal.best
+    mode = at.point
     centre = np.eye(len(mode))
     centre[:4, :4] -= 0.25
-    curvature = centre @ local(density, mode).curvature @ centre
+    curvature = curvature_at(problem.density, mode, spreads).dense()
     pose = _problem_of(data, Elimination(0.01, ties=ties), None)
     p = pose.probabilities(np.exp(mode[:4]), mode[4:])
 
@@ -210,24 +197,20 @@ def test_draws_have_the_covariance_of_the_sandwich(ties):
     gradients = naive_scores.outcome_gradients(logs, mode)
     tally = clusters_of(data, ties).tally.toarray()
     parts = naive_scores.informations(tally, pose.sizes, p, gradients)
-    expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
+    expected = centre @ naive_scores.sandwich(curvature, parts, tally @ gradients) @ centre
     degrees = [naive_scores.degrees_of_freedom(curvature, parts, centre[k]) for k in range(4)]
     # with lapse the information that is expected is not that of the Hessian
     assert made.df == pytest.approx(np.median(degrees), rel=3e-3) and 4.0 < made.df < 11.0
     shares = [np.trace(np.linalg.pinv(curvature, hermitian=True) @ part) for part in parts]
     assert made.share == pytest.approx(max(shares) / sum(shares), rel=0.02)
-    drawn = worths.deviations(np.random.default_rng(1), 40_000)
+    drawn = centre @ variance.matrix() @ at.factor.draw(np.random.default_rng(1).normal(size=(len(mode), 40_000)))
     spread = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
-    assert (np.abs(np.cov(drawn.T) - expected) < 5 * np.sqrt(2 / 40_000) * spread).all()
-    wide = worths.widened(np.random.default_rng(3), mode + drawn) - mode
+    assert (np.abs(np.cov(drawn) - expected) < 5 * np.sqrt(2 / 40_000) * spread).all()
+    normal = centre @ variance.matrix() @ at.factor.draw(np.random.default_rng(2).normal(size=(len(mode), 40_000)))
+    wide = widened(np.random.default_rng(3), mode[:, None] + drawn, mode, normal, made.df).T - mode
     t = stats.t(made.df).ppf([0.055, 0.25, 0.75, 0.945])
     ends = np.quantile(wide / np.sqrt(np.diag(expected)), [0.055, 0.25, 0.75, 0.945], axis=0)
     assert (np.abs(ends - t[:, None]) < 0.06).all()  # the quantile of .055 of 40,000 has a standard error of .012
-    points, likelihood = worths.draws(np.random.default_rng(2), 4_000)
-    known = np.zeros((4, 0)), np.zeros(0), np.exp(points[0, :4]), 0.01
-    assert likelihood[0] == pytest.approx(
-        naive.log_likelihood(data, *known, tie=np.exp(points[0, 4]) if ties else None)
-    )
 
 
 UNEQUAL = {  # answers of each respondent: degrees of freedom of two options, leverages n_s / n
@@ -243,7 +226,7 @@ def test_degrees_of_freedom_of_one_contrast_by_hand(name):
     counts, usual = UNEQUAL[name]
     rows = [(f"p{s}", "a", "b", "a" if k % 2 else "b") for s, n in enumerate(counts) for k in range(n)]
     data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
-    found = worths_of("adjusted", data, density_of(data, 0.0, False, has_prior=False))[1]
+    found = WorthProblem(data, 0.0, False, "ranking", people="adjusted", has_prior=False).adjusted_by_scores
     h = counts / counts.sum()
     pull = h / np.sqrt(1 - h)
     both = np.outer(pull, pull) ** 2
@@ -264,8 +247,8 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     chosen = np.where(rng.random(len(who)) < 0.5, names[first], names[second])
     frame = pd.DataFrame({"respondent": who, "first": names[first], "second": names[second], "chosen": chosen})
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
-    density = density_of(data, 0.0, False, has_prior=False)
-    mode, clusters = NormalWorths(density).mode, clusters_of(data, False)
+    problem = WorthProblem(data, 0.0, False, "ranking", has_prior=False)
+    mode, clusters = problem.marginal.best[1].point, clusters_of(data, False)
     pose = _problem_of(data, Elimination(0.0), None)
 
     def logs(z):
@@ -364,19 +347,13 @@ def test_coefficients_of_covariates_are_spread_too(ties):
     frame = answers(people=40, times=2, ties=ties)
     frame["length"] = np.random.default_rng(5).normal(size=len(frame)) * 30.0
     data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
-    worths, made = worths_of(None, data, density_of(data, 0.0, ties, has_prior=False))
-    assert made.by == SCORES
-    model = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
-    drawn = worths.deviations(np.random.default_rng(1), 20_000)
-    error = model.covariate_effects()["std_error"].iloc[0]
-    assert drawn[:, -1].std() == pytest.approx(error, rel=5 / np.sqrt(2 * 20_000))
+    one = th.EliminationByAspects("unique", method="maximum-likelihood").fit(data)
+    other = th.BradleyTerryLuce("maximum-likelihood").fit(data)
+    assert other.estimates_.people.by == SCORES
+    errors = other.summary()["std_error"]
+    assert errors["covariate[length]"] == pytest.approx(one.covariate_effects()["std_error"].iloc[0], rel=1e-5)
     if ties:
-        assert drawn[:, 4].std() == pytest.approx(model.tie_std_error_ / model.tie_, rel=5 / np.sqrt(2 * 20_000))
-    worths, _ = worths_of(None, data, density_of(data, 0.0, ties))
-    points, likelihood = worths.draws(np.random.default_rng(2), 3)
-    known = np.zeros((4, 0)), np.zeros(0), np.exp(points[0, :4]), 0.0
-    tie = np.exp(points[0, 4]) if ties else None
-    assert likelihood[0] == pytest.approx(naive.log_likelihood(data, *known, tie=tie, beta=points[0, -1:]))
+        assert errors["log_tie"] == pytest.approx(one.tie_std_error_ / one.tie_, rel=1e-5)
 
 
 @pytest.mark.fit
@@ -442,9 +419,10 @@ MADE = {  # data, what is asked for, method: what is made of people, by what
 def shortly(data, people, method):
     """A model after a fit of a few draws; chains run as Python."""
     settings = {"draws": 4, "tune": 0, "chains": 2, "random_seed": 1, "progressbar": False}
-    settings |= {"thin": 1} if method == "mcmc" else {}
-    with run_as_python() if method == "mcmc" else nullcontext():
-        return th.EliminationByAspects("unique", method=method, people=people).fit(data, **settings)
+    if method == "laplace":
+        return th.BradleyTerryLuce(people=people).fit(data, **settings)
+    with run_as_python():
+        return th.EliminationByAspects("unique", people=people).fit(data, thin=1, **settings)
 
 
 def made_of(data, people, method):
@@ -511,11 +489,6 @@ REFUSED = {
         {"people": th.people.Individuals()},
         ("contain several",),
     ),
-    "laplace, individuals": (
-        comparisons,
-        {"people": th.people.Individuals(), "method": "laplace"},
-        ("people=Individuals()", "method='mcmc'", "'laplace'"),
-    ),
     "estimates": (
         comparisons,
         {"people": "adjusted", "method": "maximum-likelihood"},
@@ -546,7 +519,7 @@ def test_covariates_and_random_are_refused():
 
 
 def laplace(data, **settings):
-    return th.EliminationByAspects("unique", method="laplace", **settings).fit(data, **{**QUICK, "tune": 1000})
+    return th.BradleyTerryLuce(**settings).fit(data, **{**QUICK, "tune": 1000})
 
 
 @pytest.mark.fit
@@ -575,22 +548,9 @@ def test_nothing_is_said_of_a_small_effect():
 def test_an_adjusted_fit_goes_on_as_a_longer_one():
     data = comparisons(people=30)
     whole = laplace(data, people="adjusted").continue_fit(20, progressbar=False)
-    longer = th.EliminationByAspects("unique", method="laplace").fit(data, **{**QUICK, "tune": 1000, "draws": 60})
-    for name in ("unique_weights", "log_likelihood"):
+    longer = th.BradleyTerryLuce().fit(data, **{**QUICK, "tune": 1000, "draws": 60})
+    for name in ("log_worth", "log_likelihood"):
         np.testing.assert_array_equal(*(m.posterior_["posterior"][name].values for m in (whole, longer)))
-
-
-@pytest.mark.fit
-def test_a_job_of_a_time_without_people_is_not_mixed(tmp_path, monkeypatch):
-    data = comparisons(people=30)
-    from thali._aspects import bradley_terry
-
-    monkeypatch.setattr(bradley_terry, "ADJUSTED", "nothing")  # so that the job does not note it
-    settings = {**QUICK, "tune": 1000, "job": tmp_path / "job"}
-    th.EliminationByAspects("unique", method="laplace").fit(data, **settings)
-    monkeypatch.undo()
-    with refused(DataError, "people=None", "people='adjusted'"):
-        th.EliminationByAspects("unique", method="laplace").fit(data, **settings)
 
 
 @pytest.mark.fit
@@ -684,6 +644,8 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
 
 @pytest.mark.fit
 def test_an_adjusted_fit_is_not_updated():
-    model = laplace(comparisons(people=30))
+    model = th.EliminationByAspects("unique", people="adjusted")
+    with run_as_python():
+        model.fit(comparisons(people=4), draws=4, tune=0, chains=1, thin=1, random_seed=1, progressbar=False)
     with refused(ArgumentError, "people='adjusted'"):
         model.update(th.PairedComparisons.from_pairs([("a", "b")]))

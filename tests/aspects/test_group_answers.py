@@ -186,17 +186,6 @@ def test_a_few_groups_are_tempered(groups, levels, data):
     assert len(task.temperatures) == (levels or 1)
 
 
-@pytest.mark.parametrize(
-    ("settings", "said"),
-    [
-        ({"aspects": "unique", "method": "laplace", "people": th.people.Groups()}, ("method='mcmc'",)),
-    ],
-)
-def test_what_is_refused(settings, said, data):
-    with refused(ArgumentError, *said):
-        th.EliminationByAspects(**settings).fit(data, **RUN)
-
-
 def test_weights_are_for_groups(data):
     with refused(DataError, "people=Groups()"):
         th.EliminationByAspects(people=th.people.Groups()).fit(data["men"], **RUN)

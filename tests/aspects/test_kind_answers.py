@@ -304,7 +304,6 @@ def test_compared_by_people_left_out(data):
     ("settings", "said"),
     [
         ({"people": th.people.LatentClasses(6)}, ("more classes", "5")),
-        ({"people": th.people.LatentClasses(2), "aspects": "unique", "method": "laplace"}, ("method='mcmc'",)),
     ],
 )
 def test_what_is_refused(settings, said, data):

@@ -340,7 +340,7 @@ def test_scores_are_found_where_the_best_and_the_worst_were_named():
     assert found["option_scores"].shown["score"].is_monotonic_decreasing
     said(found["option_scores"].notes[0], "3 other")
     assert found["segment_scores"].table.index.names == ["segment", "option"]
-    assert "segment 2 " in found["segment_scores"].sentence
+    assert "in segment 2" in found["segment_scores"].sentence
     for key in ("option_scores", "segment_scores"):
         assert found[key].picture.name == "scores" and found[key].picture.stem == key
     assert "option_scores" not in of_people(compared(), UNIQUE).findings()

@@ -186,7 +186,8 @@ def test_the_density_of_a_slope_is_that_of_the_definition(uncompiled):
 
     def found(value):
         now = base.own_slope[2, 0]
-        return group_slopes.log_slope(model, base.own_kappa, s, base.own[2], base.own_lift, 2, 0, now, value)
+        line = group_slopes.SlopeLine(model.known, group_slopes.unique_weights(chain.state, base), 2, 0, now)
+        return group_slopes.log_slope(line, value)
 
     assert found(0.7) - found(-0.4) == pytest.approx(log_target(0.7) - log_target(-0.4))
 
@@ -391,5 +392,6 @@ def test_the_density_of_a_kappa_with_its_weights_is_that_of_the_definition(uncom
         return total + in_scores.sum() + stats.gamma.logpdf(kappa, 2.0, scale=1 / rate) + np.log(kappa)
 
     before = log_target()
-    group_similar.stretch_unique(chain.rng, model, chain.cache, chain.state, base, 1, rate)
+    weights = group_similar.unique_weights(chain.state, base)
+    group_similar.stretch_weight(chain.rng, model, chain.cache, chain.state, weights, 1, rate)
     assert ratios == pytest.approx([log_target() - before], abs=1e-6)

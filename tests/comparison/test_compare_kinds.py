@@ -20,11 +20,11 @@ from thali._data.kinds import (
     CHOICES,
     CLASSES,
     EXPERIMENTS,
-    GROUPED,
-    OF_GROUPS,
+    GROUPS,
     PAIRS,
     SIMILARITIES,
     TRIPLETS,
+    DataForm,
 )
 from thali._model.registry import SPECS
 from thali.errors import ArgumentError, DataError, IncompleteWarning, ThaliWarning
@@ -264,16 +264,16 @@ def test_maximum_likelihood_is_compared():
 # which models ---------------------------------------------------------------------------------------------
 
 DATA = {
-    PAIRS: lambda: TINY["elimination-by-aspects"].data()[0],
-    CHOICES: lambda: th.Choices.from_comparisons(DATA[PAIRS]()),
-    SIMILARITIES: lambda: TRIO,
-    TRIPLETS: lambda: TINY["additive-clustering, triplets"].data()[0],
-    EXPERIMENTS: lambda: TINY["multinomial-logit"].data()[0],
-    CLASSES: lambda: TINY["plackett-luce"].data(),
-    GROUPED[PAIRS]: lambda: TINY["elimination-by-aspects, groups"].data()[0],
-    GROUPED[CHOICES]: lambda: TINY["elimination-by-aspects, choice groups"].data()[0],
-    GROUPED[SIMILARITIES]: lambda: {"women": TRIO, "men": TRIO},
-    GROUPED[TRIPLETS]: lambda: TINY["additive-clustering, triplet groups"].data()[0],
+    DataForm(PAIRS): lambda: TINY["elimination-by-aspects"].data()[0],
+    DataForm(CHOICES): lambda: th.Choices.from_comparisons(DATA[DataForm(PAIRS)]()),
+    DataForm(SIMILARITIES): lambda: TRIO,
+    DataForm(TRIPLETS): lambda: TINY["additive-clustering, triplets"].data()[0],
+    DataForm(EXPERIMENTS): lambda: TINY["multinomial-logit"].data()[0],
+    DataForm(CLASSES): lambda: TINY["plackett-luce"].data(),
+    DataForm(PAIRS, GROUPS): lambda: TINY["elimination-by-aspects, groups"].data()[0],
+    DataForm(CHOICES, GROUPS): lambda: TINY["elimination-by-aspects, choice groups"].data()[0],
+    DataForm(SIMILARITIES, GROUPS): lambda: {"women": TRIO, "men": TRIO},
+    DataForm(TRIPLETS, GROUPS): lambda: TINY["additive-clustering, triplet groups"].data()[0],
 }
 MODELS = {
     "elimination-by-aspects": th.EliminationByAspects(),
@@ -289,21 +289,21 @@ MODELS = {
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=lambda spec: spec.name)
-@pytest.mark.parametrize("kind", DATA)
-def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, kind):
-    if OF_GROUPS.get(kind, kind) in spec.data:
+@pytest.mark.parametrize("form", DATA, ids=str)
+def test_every_model_is_compared_on_its_kinds_of_data_alone(spec, form):
+    if form.kind in spec.data:
         with pytest.raises(ArgumentError) as caught:
-            th.compare({"m": MODELS[spec.name]}, DATA[kind](), draws=0)
+            th.compare({"m": MODELS[spec.name]}, DATA[form](), draws=0)
         assert "these data are" not in str(caught.value)
     else:
-        with pytest.raises(ArgumentError, match=f"'m' .* requires {spec.data[0]}.*; these data are {kind}"):
-            th.compare({"m": MODELS[spec.name]}, DATA[kind]())
+        with pytest.raises(ArgumentError, match=f"'m' .* requires {spec.data[0]}.*; these data are {form}"):
+            th.compare({"m": MODELS[spec.name]}, DATA[form]())
 
 
 def test_models_of_others_need_what_is_asked_of_them():
     for kind, needed in (("similarities", "AdditiveClustering()"), ("covariates and classes", "fit and predict_proba")):
         with pytest.raises(ArgumentError, match=f"for {kind}, such as") as caught:
-            th.compare({"m": object()}, DATA[kind]())
+            th.compare({"m": object()}, DATA[DataForm(kind)]())
         assert needed in str(caught.value)
 
 

@@ -163,7 +163,7 @@ def test_further_comparisons_have_dates_too():
 @pytest.mark.parametrize(
     "use",
     [
-        lambda data: th.EliminationByAspects("unique", method="laplace").fit(data),
+        lambda data: th.BradleyTerryLuce().fit(data),
         lambda data: th.EliminationByAspects("unique").fit(data),
         lambda data: th.EliminationByAspects("unique", method="maximum-likelihood").fit(data),
         lambda data: th.EliminationByAspects("ibp").fit(data.with_covariates([])),

@@ -113,7 +113,7 @@ def test_many_of_the_same_size_are_not_listed():
     alike = GroupedData({str(k): data for k in range(7)})
     said(alike, "7 groups", "3 comparisons", "2 options")
     other = GroupedData({**alike, "x": th.PairedComparisons([[0, 2], [2, 0]], ["a", "b"])})
-    assert str(other).startswith("8 groups: 0 (3 comparisons), 1 (3 comparisons), ") and "3 more; 2" in str(other)
+    assert str(other).startswith("8 groups (0: 3 comparisons, 1: 3 comparisons, ") and "3 more), 2" in str(other)
 
 
 def _answers(kind):

@@ -30,7 +30,7 @@ TRIPLETS = th.Triplets([(0, 1, 2), (0, 1, 2), (0, 2, 1)], labels=["tea", "coffee
         (BEST_WORST, kinds.CHOICES, "1 choice", [], 0, True),
         (ALIKE, kinds.SIMILARITIES, "1 similarity", ["wall"], 0, False),
         (TRIPLETS, kinds.TRIPLETS, "3 answers", ["wall"], 0, False),
-        (GroupedData({"a": TIED, "b": TIED}), kinds.GROUPED[kinds.PAIRS], "24 answers", [], 4, True),
+        (GroupedData({"a": TIED, "b": TIED}), kinds.PAIRS, "24 answers", [], 4, True),
     ],
 )
 def test_every_kind_answers(data, kind, answers, never, ties, choices):

@@ -73,6 +73,8 @@ OWN = {
         " (of every replica; of groups 10) where `draws` are given or levels are annealed, otherwise between 10 and"
         " that."
     ),
+    ("BradleyTerryLuce", "tune"): Own('With ``method="laplace"`` there are none.'),
+    ("BradleyTerryLuce", "thin"): Own('None means 1; only of ``method="mcmc"``.'),
     ("HierarchicalLogit", "draws"): Own(
         "Of so many respondents that 1,000 draws of all of them take more than half a GB, there are fewer draws,"
         " further apart."

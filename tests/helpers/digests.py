@@ -88,16 +88,6 @@ def answered_triplets():
     return (th.Triplets.from_frame(frame.assign(person=[f"p{k % 4}" for k in range(5)])),)
 
 
-def _eight_people():
-    """Comparisons of three options by eight people, who do not always agree."""
-    first, second, rows = [0, 0, 1], [1, 2, 2], []
-    for person in range(8):
-        for pair in range(3):
-            chosen = first[pair] if (person + pair) % 3 else second[pair]
-            rows.append((f"p{person}", *("abc"[k] for k in (first[pair], second[pair], chosen))))
-    return (th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "left", "right", "choice"])),)
-
-
 def _of_women(model):
     return smallest.first_pair(model.of_group("women"))
 
@@ -117,7 +107,20 @@ def _of_groups(data, ask, **more):
 
 
 # What runs the code of a row of `SMALLEST` with other numbers, other data or another likelihood.
+_BTL = smallest.BTL
 MORE = {
+    **{
+        f"{_BTL}, {method}, {name}": Smallest(partial(th.BradleyTerryLuce, method=method, **more), data, run, ask)
+        for method, run in (("laplace", smallest.DRAWS), ("mcmc", smallest.CHAINS), ("maximum-likelihood", {}))
+        for name, more, data, ask in (
+            ("ties", {}, smallest.tied_pairs, smallest.first_pair),
+            ("covariates", {}, smallest.described_pairs, smallest.first_pair),
+            ("people", {"people": "adjusted"}, smallest.answered_pairs, smallest.first_pair),
+            ("choices", {}, smallest.sets, smallest.first_set),
+            ("rankings", {}, smallest.rankings, smallest.first_set),
+            ("best and worst", {"best_worst": "reversed"}, smallest.best_and_worst, smallest.first_set),
+        )
+    },
     **{f"{_EBA}, pairs of groups, {each}": row for each, row in _of_groups(smallest.groups, _of_women).items()},
     **{
         f"{_EBA}, tied groups, unique, {each}": row
@@ -162,8 +165,6 @@ MORE = {
     **{
         f"{_EBA}, people, {name}": Smallest(partial(_UNIQUE, **more), data, run, smallest.first_pair)
         for name, more, data, run in (
-            ("scores", {"method": "laplace"}, _eight_people, smallest.DRAWS),
-            ("power", {"method": "laplace"}, smallest.answered_pairs, smallest.DRAWS),
             ("power, mcmc", {"people": "adjusted"}, smallest.answered_pairs, smallest.CHAINS),
         )
     },
@@ -188,7 +189,6 @@ MORE = {
     **{
         f"{_EBA}, {method}, {name}": Smallest(partial(_UNIQUE, method=method), data, run, ask)
         for method, run, name, data, ask in (
-            ("laplace", smallest.DRAWS, "ties", smallest.tied_pairs, smallest.first_pair),
             ("maximum-likelihood", {"random_seed": 1}, "ties", smallest.tied_pairs, smallest.first_pair),
             ("maximum-likelihood", {"random_seed": 1}, "covariates", smallest.described_pairs, smallest.first_pair),
         )

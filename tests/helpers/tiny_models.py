@@ -39,6 +39,13 @@ class Tiny(Smallest):
 _OF_GROUPS = ("group_weights", "n_features", "trace")
 
 _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is special behind a comma
+    "bradley-terry-luce": {},
+    "bradley-terry-luce, mcmc": {},
+    "bradley-terry-luce, maximum likelihood": {
+        "bad_run": {},
+        "has_chains": False,
+        "pictures": ("ranks", "predictions"),
+    },
     "elimination-by-aspects": {},
     "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},
@@ -47,7 +54,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
-    "elimination-by-aspects, laplace": {"pictures": ("trace", "predictions", "ranks")},
     "elimination-by-aspects, maximum likelihood": {
         "bad_run": {},
         "has_chains": False,
@@ -73,9 +79,9 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 RARE_ENDS = "described groups", "best-worst groups", "triplet groups"
 RARE_ENDS += "choice kinds", "columns of judges"
 _PEOPLE = Smallest(
-    partial(th.EliminationByAspects, aspects="unique", method="laplace"),
+    th.BradleyTerryLuce,
     SMALLEST["elimination-by-aspects, kinds"].data,
-    SMALLEST["elimination-by-aspects, laplace"].run,
+    SMALLEST["bradley-terry-luce"].run,
     SMALLEST["elimination-by-aspects"].ask,
 )
 
@@ -88,7 +94,7 @@ def _aged_judges():
 
 
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
-TINY["elimination-by-aspects, people"] = Tiny(**vars(_PEOPLE))
+TINY["bradley-terry-luce, people"] = Tiny(**vars(_PEOPLE))
 TINY["elimination-by-aspects, random people"] = Tiny(
     partial(th.EliminationByAspects, people=th.people.Individuals()),
     SMALLEST["elimination-by-aspects, kinds"].data,
@@ -119,10 +125,12 @@ def fitted(name: str) -> Any:
 
 
 ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keeps what it found
+    "bradley-terry-luce",
+    "bradley-terry-luce, mcmc",
+    "bradley-terry-luce, maximum likelihood",
     "elimination-by-aspects",
     "elimination-by-aspects, groups",
     "elimination-by-aspects, kinds",
-    "elimination-by-aspects, laplace",
     "elimination-by-aspects, maximum likelihood",
     "additive-clustering, triplets",
     "product-classes",

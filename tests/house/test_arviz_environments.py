@@ -18,8 +18,6 @@ WITHOUT = {
     "elimination-by-aspects, random people": {"psense_summary"},
     "additive-clustering, columns of judges": {"psense_summary"},
 }
-# ArviZ from 1.0 on draws no forest of arrays without elements: the shared features of models that have none.
-NO_FOREST = {"elimination-by-aspects, laplace", "elimination-by-aspects, people"}
 # On ArviZ's own example these want groups that it lacks.
 LACKS = {"psense_summary"}
 
@@ -52,5 +50,4 @@ def test_the_functions_of_arviz_work_on_every_model(version, arviz, tmp_path):
     for model, outcomes in result["found"].items():
         failed = {name: error for name, error in outcomes.items() if error}
         wanted = WITHOUT.get(model, set()) & set(outcomes)
-        wanted |= {"plot_forest"} if arviz == "1." and model in NO_FOREST else set()
         assert set(failed) == wanted, (model, failed)

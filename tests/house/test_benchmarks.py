@@ -41,6 +41,7 @@ def benchmark(monkeypatch):
         ("hierarchical_scale", "all of the population"),
         ("judges", "rank correlation"),
         ("more_votes", "forecast"),
+        ("spread", "coverage"),
         ("drift", "leaderboard in time less"),
         pytest.param("design_efficiency", "dominated product 0", marks=pytest.mark.long),
         ("style", "CPU seconds"),

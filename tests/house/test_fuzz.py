@@ -92,7 +92,7 @@ ODD += [
 TREE = "((A:0.1,B:0.1)ab:0.9,C:1);"
 WANTED = ((), (kinds.PAIRS,), (kinds.PAIRS, kinds.CHOICES), (kinds.SIMILARITIES,), (kinds.PAIRS, kinds.SIMILARITIES))
 READERS = [read_table, *(lambda source, wanted=wanted: read(source, *wanted) for wanted in WANTED)]
-FURTHER = (kinds.EXPERIMENTS, kinds.TRIPLETS, kinds.BEST_WORST, *kinds.OF_GROUPS)
+FURTHER = (kinds.EXPERIMENTS, kinds.TRIPLETS, kinds.BEST_WORST)
 READERS += [lambda source, kind=kind: read(source, kind) for kind in FURTHER]
 READERS += [lambda source: read(source, kinds.CLASSES, target="kind")]
 READERS += [lambda source, how=how: read(source, dissimilarities=how) for how in ("linear", "exponential")]

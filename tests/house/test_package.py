@@ -41,7 +41,7 @@ SHORT_FITS = {
     "pairs": f"th.EliminationByAspects().fit(th.datasets.celebrities(), {SHORT})",
     "pairs of many options": "th.EliminationByAspects('unique').fit("
     f"th.PairedComparisons(np.eye(61, k=1) + np.eye(61, k=-1)), {SHORT})",  # ranks are rows of the summary
-    "independent draws": "th.EliminationByAspects('unique', method='laplace').fit("
+    "independent draws": "th.BradleyTerryLuce().fit("
     "th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]]), draws=8, chains=2, random_seed=1, progressbar=False)",
     "maximum likelihood": "th.EliminationByAspects('unique', method='maximum-likelihood', lapse=0.0).fit("
     "th.datasets.celebrities())",

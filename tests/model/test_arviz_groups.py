@@ -163,7 +163,7 @@ def test_the_old_arviz_is_given_no_empty_arrays(monkeypatch):
     arviz: Any = type(sys)("arviz")
     arviz.InferenceData = lambda attrs, **groups: groups
     monkeypatch.setitem(sys.modules, "arviz", arviz)
-    groups = fitted("elimination-by-aspects, laplace").to_inference_data()
+    groups = fitted("bradley-terry-luce").to_inference_data()
     assert "latent_features" not in groups and "choice_probability" in groups["posterior"]
     assert all(values.size for group in groups.values() for values in group.variables.values())
 

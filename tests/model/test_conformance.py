@@ -20,7 +20,6 @@ from thali._data.kinds import (
     CHOICES,
     CLASSES,
     EXPERIMENTS,
-    GROUPED,
     PAIRS,
     SIMILARITIES,
     TRIPLETS,
@@ -36,23 +35,23 @@ NAMES = list(TINY)
 SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.partition(",")[0]}
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
-PAIR_GROUPS, CHOICE_GROUPS, TRIPLET_GROUPS = GROUPED[PAIRS], GROUPED[CHOICES], GROUPED[TRIPLETS]
+PAIR_GROUPS, CHOICE_GROUPS, TRIPLET_GROUPS = "pair groups", "choice groups", "triplet groups"
 BEST_WORST_GROUPS = "best-worst groups"
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
-    PAIR_GROUPS: "2 groups: women (13 comparisons), men (12 comparisons); 3 options",
-    CHOICE_GROUPS: "2 groups: women (5 choices), men (4 choices); 3 options",
-    BEST_WORST_GROUPS: "2 groups: women (2 choices), men (4 choices); 4 options",
-    TRIPLET_GROUPS: "2 groups: women (5 answers), men (3 answers); 4 objects",
+    PAIR_GROUPS: "2 groups (women: 13 comparisons, men: 12 comparisons), 3 options",
+    CHOICE_GROUPS: "2 groups (women: 5 choices, men: 4 choices), 3 options",
+    BEST_WORST_GROUPS: "2 groups (women: 2 choices, men: 4 choices), 4 options",
+    TRIPLET_GROUPS: "2 groups (women: 5 answers, men: 3 answers), 4 objects",
     CHOICES: "3 options, 3 sets of 2 to 3 options, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
     TRIPLETS: "4 objects, 4 sets of 3 pairs, 5 answers",
     EXPERIMENTS: "6 respondents, 24 tasks, 72 alternatives",
     CLASSES: "20 rows, 2 covariates, 2 classes",
-    "random people": "4 respondents: p0 (4 comparisons), p1 (3 comparisons), p2 (3 comparisons), p3 (3 comparisons); "
+    "random people": "4 respondents (p0: 4 comparisons, p1: 3 comparisons, p2: 3 comparisons, p3: 3 comparisons), "
     "3 options",
-    "columns of judges": "4 respondents: p0 (6 similarities), p1 (6 similarities), p2 (6 similarities), "
-    "p3 (6 similarities); 4 objects",
+    "columns of judges": "4 respondents (p0: 6 similarities, p1: 6 similarities, p2: 6 similarities, "
+    "p3: 6 similarities), 4 objects",
 }
 _KINDS = {  # by the end of a row's name
     "triplets": TRIPLETS,

@@ -13,7 +13,7 @@ from thali._data.groups import GroupedData
 from thali._model.default_models import compared_by_default, default_model
 from thali.errors import DataError
 
-INDIVIDUALS = {"people": "individuals"}
+INDIVIDUALS = {"people": "individuals", "aspects": "unique"}
 
 
 def experiment(people, tasks):
@@ -64,7 +64,7 @@ TABLE = {
     "one respondent answered many tasks": (lambda: experiment(1, 12), "multinomial-logit", {}),
     "MaxDiff of sets of four": (lambda: best_worst(4), "BTL", {}),
     "MaxDiff of sets of three": (lambda: best_worst(3), "BTL", {}),
-    "MaxDiff of known respondents": (maxdiff, "BTL", INDIVIDUALS),
+    "MaxDiff of known respondents": (maxdiff, "elimination-by-aspects", INDIVIDUALS),
     "MaxDiff of sets of seven": (lambda: best_worst(7), "BTL", {"best-worst": "reversed"}),
     "rankings": (rankings, "BTL", {}),
     "choices from sets of four": (lambda: sets(4), "BTL", {}),
@@ -101,7 +101,8 @@ def test_a_respondent_who_answered_once_has_no_individual_worths():
         (lambda: pairs(41), ["draws"], "BTL", {}),
         (maxdiff, ["people"], "BTL", {}),
         (maxdiff, ["method"], "BTL", {}),
-        (maxdiff, ["by", "seed"], "BTL", INDIVIDUALS),
+        (maxdiff, ["by", "seed"], "elimination-by-aspects", INDIVIDUALS),
+        (lambda: pairs(41), ["group"], "elimination-by-aspects", {"aspects": "unique"}),
         (lambda: best_worst(7), ["best-worst"], "BTL", {}),
     ],
 )
@@ -113,7 +114,7 @@ def test_an_option_chooses_the_model_that_has_it(make, words, model, settings):
 @pytest.mark.unit
 def test_choices_of_groups_have_the_model_of_all_their_sets():
     default = default_model(GroupedData({"women": sets(3), "men": sets(4)}), ["group"])
-    assert (default.offer.name, default.settings) == ("BTL", {})
+    assert (default.offer.name, default.settings) == ("elimination-by-aspects", {"aspects": "unique"})
 
 
 @pytest.mark.unit

@@ -7,15 +7,12 @@ from itertools import product
 import pytest
 from helpers.digests import FILE, MORE, RELATIVE, ROWS, UNBOUNDED, WITHOUT_BOUND, digests_of, fitted, is_same, place_of
 
-import thali as th
-from thali._data.kinds import CHOICES, GROUPED, TRIPLETS
 from thali._data.kinds import SPECS as DATA_SPECS
+from thali._data.kinds import TRIPLETS
 from thali._model.registry import SPECS
-from thali.errors import ThaliError
 
 KEPT = json.loads(FILE.read_text("utf-8"))
 EBA, ADDITIVE = "elimination-by-aspects", "additive-clustering"
-REFUSED = {(EBA, "laplace", "one", CHOICES)}
 
 
 def wanted():
@@ -27,13 +24,13 @@ def wanted():
         for spec in SPECS
         if spec.name in (EBA, ADDITIVE)
         for population, kinds in (
-            ("groups", GROUPED),
+            ("groups", [each.kind for each in DATA_SPECS if each.by_group]),
             ("kinds", classes),
         )
         for kind in kinds
         if kind in spec.data
     }
-    return (one | several) - REFUSED
+    return one | several
 
 
 @pytest.mark.fit  # for its imports
@@ -41,13 +38,6 @@ def test_every_model_method_population_and_kind_of_data_has_a_row():
     assert KEPT.keys() == ROWS.keys()
     assert {place_of(name) for name in ROWS} == wanted()
     assert not any(spec.data == () for spec in SPECS) and TRIPLETS in {kind for *_, kind in wanted()}
-
-
-@pytest.mark.fit
-def test_what_has_no_row_is_refused():
-    for _, method, _, _ in REFUSED:
-        with pytest.raises(ThaliError, match="paired comparisons"):
-            th.EliminationByAspects("unique", method=method).fit(*ROWS[f"{EBA}, choices"].data())
 
 
 def compared(name):

@@ -5,7 +5,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused
+from helpers.sentences import refused, says
 
 import thali as th
 from thali.errors import ArgumentError, DataError
@@ -98,7 +98,7 @@ def test_judges_of_rankings(frame):
     gain = judges["log_score"] - judges["log_score_chance"]
     assert gain["j4"] > 0.2 > gain["j0"]
     assert "the typical judge of this panel sees" in board.note
-    assert [each.key for each in th.findings(board)][:4] == ["leaderboard", "groups", "votes", "judges"]
+    assert [each.key for each in th.findings(board)][:5] == ["leaderboard", "groups", "votes", "reliability", "judges"]
 
 
 @pytest.mark.long
@@ -312,6 +312,8 @@ def test_boards_of_ties():
 def test_maximum_likelihood_needs_a_way_down_to_those_that_tie():
     with refused(DataError, "c"):
         th.leaderboard(th.Choices.from_rankings(["a = b > c", "b > a > c"]), method="maximum-likelihood", **QUIET)
+    both = th.Choices.from_rankings(["a = b > c", "c > a = b", "a > b = c"])  # b comes before another as part of a tie
+    assert th.leaderboard(both, method="maximum-likelihood", **QUIET).table.index[0] == "a"
 
 
 def test_judges_of_ties():
@@ -320,3 +322,13 @@ def test_judges_of_ties():
     board = th.leaderboard(frame, judges=True, **QUIET)
     assert board.judges()["comparisons"].sum() == 14 * 4 and "ties in rankings" in board.note
     assert np.isfinite(board.judges()).all().all()
+
+
+def test_the_check_says_that_it_does_not_cover_ties():
+    data = th.Choices.from_rankings(pd.DataFrame(JUDGED * 3, columns=list("ABCD")))
+    board = th.leaderboard(data, **QUIET)
+    says(th.findings(board)["check"].sentence, "9 ties in rankings")
+    assert len(board.of_check) == board.data.questions().sizes.sum()
+    alone = th.leaderboard(th.Choices.from_rankings(["a = b > c", "c = b > a", "a = c > b"] * 4), **QUIET)
+    assert alone.table["comparisons"].tolist() == [12, 12, 12]
+    says(th.findings(alone)["check"].sentence, "ties in rankings")

@@ -141,13 +141,6 @@ def test_an_unknown_column_is_told(fit):
         fit(th.people.Individuals(by=["aeg"]))
 
 
-@pytest.mark.fit
-@pytest.mark.parametrize("people", [INDIVIDUALS, CLASSES])
-def test_people_who_differ_need_chains(people):
-    with refused(ArgumentError, "method='mcmc'", "got 'laplace'", repr(people)):
-        eliminated(people, method="laplace")
-
-
 @pytest.mark.long
 @pytest.mark.fit
 def test_a_model_with_such_a_value_is_cloned_saved_and_loaded(tmp_path, uncompiled):

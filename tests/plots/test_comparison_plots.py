@@ -158,7 +158,7 @@ def test_tables_that_cannot_be_drawn():
     table = scored("abc", MODELS[:3])
     with pytest.raises(ArgumentError, match=r"`ax` must have .*3.*; got 2"):
         th.plots.comparison(table, plt.subplots(2)[1])
-    with refused(ArgumentError, "must have the"):
+    with refused(ArgumentError, "must have at least one row of a model"):
         th.plots.comparison(table.loc[["BASE", "EMP"]])
     table.attrs.clear()
     with refused(ArgumentError, "attrs['pairs']"):

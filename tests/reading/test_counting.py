@@ -191,7 +191,7 @@ def test_practice_is_counted_in_the_whole_file(tmp_path, kind):
     frame = battles().drop(columns="judge")
     frame["block"] = np.where(frame["id"] % 100 < 10, "practice", "main")
     path = written(frame, tmp_path, kind)
-    with warned(DataWarning, "50 rows", "`block`"):
+    with warned(DataWarning, "50 rows", "'block'"):
         read_counts(path)
     with warned(DataWarning, "40 rows") as messages:
         read_counts(written(frame.assign(part=frame["block"].replace("main", "demo")), tmp_path, kind), where="id > 99")

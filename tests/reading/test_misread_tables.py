@@ -335,7 +335,7 @@ def test_pictures_are_well_formed_whatever_their_words_hold(tmp_path):
         names = {place: [f"{label}\x01 \x9b\u202e b" for label in group[place].values] for place in places}
         return group.assign_coords(names)
 
-    model = TINY["elimination-by-aspects, laplace"].fitted()
+    model = TINY["bradley-terry-luce"].fitted()
     model.posterior_ = model.posterior_.map_over_datasets(renamed)
     slides(model, tmp_path)
     pictures = [path.read_bytes() for path in tmp_path.glob("*.svg")]

@@ -28,7 +28,7 @@ class KnownSpread(Sampled):
     def _job(self, data, draws, chains, random_seed) -> Job:
         values = np.asarray(data, float)
         if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-            raise DataError(f"data must be a row of finite numbers, at least one; got shape {values.shape}.")
+            raise DataError(f"data must be a one-dimensional array of finite numbers; got {values.tolist()}.")
         sd = positive("sd", self.sd, "the standard deviation of a number")
         draws, chains = whole("draws", draws, 1), whole("chains", chains, 1)
         rngs = streams(random_seed, chains)  # one stream a chain: the draws do not depend on the number of cores

@@ -164,6 +164,7 @@ def test_scores_of_respondents_add_up():
     density, point = ChoiceSetDensity(answers_of(data, 0.0, False), 5), np.linspace(-1.0, 1.0, 5)
     asked, scores = data.questions(True), answer_scores(density, data, point)
     assert asked.sizes.tolist() == scores.sizes.tolist() and len(asked.given.respondents) == 12
+    assert scores.p[asked.start[:-1]][asked.sizes == 1].tolist() == [1.0] * int((data.n_tied > 1).sum())
     np.testing.assert_allclose(asked.counts @ scores.matrix, scores.gradient, atol=1e-10)
 
 

@@ -1,31 +1,25 @@
 """What posteriors of choices make of the answers of one person being alike, as `dependence` has it."""
 
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import Clusters, clusters_of
-from thali._model.dependence import MAX_OPTIONS, choose_dependence, dependence_of_chains, effect_of
+from thali._model.dependence import MAX_OPTIONS, dependence_of_chains, effect_of
 from thali._model.respondent_scores import (
-    RespondentScores,
     ScoreVariance,
-    raise_improbable_variance,
     scores_at,
 )
-from thali._people.populations import ADJUSTED
-from thali._posterior.dependence import SCORES, Dependence
+from thali._posterior.dependence import Dependence
 
-from .bradley_terry import BradleyTerryDensity, NormalWorths, Worths
 from .likelihoods.elimination import Elimination
 from .maximum_likelihood.estimates import covariate_sizes
 from .maximum_likelihood.maximum import mode_of
 from .maximum_likelihood.problem import Pose, problem
 from .priors.given import Given
-
-CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
 
 
 def dependence_of_choices(asked: Any, data: Any, parts: dict[str, Any]) -> Dependence | None:
@@ -41,8 +35,9 @@ def _scores_of_groups(likelihood: Elimination, prior: Any, known: list[tuple[Any
 
 
 def effect_of_data(data: Any) -> float:
-    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long."""
-    if not data.are_choices or data.n_options > MAX_OPTIONS:
+    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long, and of
+    rankings with ties."""
+    if not data.are_choices or data.n_options > MAX_OPTIONS or (data.kind == CHOICES and data.n_ties):
         return float("nan")
     data = data.without_dates() if isinstance(data, PairedComparisons) else data
     likelihood = Elimination(ties=data.n_ties > 0, shared=False)
@@ -73,29 +68,3 @@ def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
         extra = data.cells.x / covariate_sizes(data)
         return problem(data, owners, likelihood.lapse, extra, likelihood.ties)
     return problem(data, owners, likelihood.lapse, best_worst=likelihood.best_worst)
-
-
-def worths_of(asked: Any, data: PairedComparisons, density: BradleyTerryDensity) -> tuple[Worths, Dependence | None]:
-    """Draws of worths from their density near its mode, which allow for people unless asked not to."""
-    clusters = clusters_of(data, density.has_ties)
-    made = choose_dependence(asked, ADJUSTED, data, [] if clusters is None else [clusters])
-    normal = NormalWorths(density)
-    if made is None or clusters is None:
-        return normal, made
-    n = data.n_options
-    extra = None if data.covariates is None else data.cells.x
-    pose = problem(data, np.eye(n, dtype=bool), density.lapse, extra, density.has_ties)
-    logs, log_nu, beta = density.parts_of(normal.mode)
-    order = np.concatenate([np.arange(n), n + np.roll(np.arange(density.size - n), int(density.has_ties))])
-    root = normal.inverse_root[np.argsort(order)]
-    point = _comparable(logs), np.concatenate([beta, log_nu])
-    scores = RespondentScores(pose, clusters.tally, *point, root)
-    found = scores.variance()
-    made = replace(made, effect=effect_of([found]))
-    if made.model != ADJUSTED:
-        return normal, made
-    contrasts = np.zeros((n, density.size, 1))
-    contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
-    df = float(np.median(scores.degrees(contrasts[:: max(1, n // CONTRASTS)])))
-    variance = raise_improbable_variance(found, df, (made.number - 1) / (density.size - 1))
-    return normal.spread(variance, df), replace(made, by=SCORES, df=df, share=found.share)

@@ -15,45 +15,48 @@ from thali._data.answers import OUTCOMES, answers_given, first_answers
 
 from .group_state import People, group_at
 from .likelihoods.best_worst_sets import BestWorstSets
-from .likelihoods.pair_blocks import WIDTH, PairBlocks, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
-from .likelihoods.pair_covariates import (
-    CLASSES,
-    PairsWithCovariates,
-    PairsWithCovariatesAndTies,
-    PairsWithCovariatesAndTiesWithoutUnique,
-    PairsWithCovariatesWithoutUnique,
-)
+from .likelihoods.pair_blocks import PAIRS_ALONE, WIDTH
+from .likelihoods.pair_covariates import CLASSES
 from .likelihoods.pair_sets import AnsweredPairSets
 from .likelihoods.residuals import Judgements
 from .likelihoods.sets import OfferedSets, empty_cache
 
 
-@group_at.register(PairBlocks)
-def _pairs(pairs: Any, g: Any) -> Any:
-    return PairBlocks(
-        pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
-    )
+def _register_pairs(cls: Any) -> None:
+    """Register what takes the pairs of one group out."""
+
+    @group_at.register(cls)
+    def _pairs(pairs: Any, g: Any) -> Any:
+        return cls(
+            pairs.start[g],
+            pairs.neighbour[g],
+            pairs.transposed[g],
+            pairs.wins[g],
+            pairs.losses[g],
+            pairs.scale,
+            pairs.base,
+        )
 
 
-@group_at.register(PairsWithoutUnique)
-def _pairs_without_unique(pairs: Any, g: Any) -> Any:
-    return PairsWithoutUnique(
-        pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
-    )
+def _register_pairs_with_covariates(cls: Any) -> None:
+    """Register what takes the pairs with covariates of one group out."""
 
-
-@group_at.register(PairsWithTies)
-def _pairs_with_ties(pairs: Any, g: Any) -> Any:
-    return PairsWithTies(
-        pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
-    )
-
-
-@group_at.register(PairsWithTiesWithoutUnique)
-def _pairs_with_ties_without_unique(pairs: Any, g: Any) -> Any:
-    return PairsWithTiesWithoutUnique(
-        pairs.start[g], pairs.neighbour[g], pairs.transposed[g], pairs.wins[g], pairs.losses[g], pairs.scale, pairs.base
-    )
+    @group_at.register(cls)
+    def _pairs(pairs: Any, g: Any) -> Any:
+        return cls(
+            pairs.start[g],
+            pairs.neighbour[g],
+            pairs.transposed[g],
+            pairs.wins[g],
+            pairs.losses[g],
+            pairs.scale,
+            pairs.base,
+            pairs.x[g],
+            pairs.options,
+            pairs.of_options,
+            pairs.shape,
+            pairs.rate,
+        )
 
 
 @group_at.register(Judgements)
@@ -79,78 +82,6 @@ def _judgements(judgements: Any, g: Any) -> Any:
 @group_at.register(OfferedSets)
 def _sets(sets: Any, g: Any) -> Any:
     return OfferedSets(sets.start[g], sets.member[g], sets.count[g], sets.first[g], sets.within[g], sets.lapse)
-
-
-@group_at.register(PairsWithCovariates)
-def _pairs_with_covariates(pairs: Any, g: Any) -> Any:
-    return PairsWithCovariates(
-        pairs.start[g],
-        pairs.neighbour[g],
-        pairs.transposed[g],
-        pairs.wins[g],
-        pairs.losses[g],
-        pairs.scale,
-        pairs.base,
-        pairs.x[g],
-        pairs.options,
-        pairs.of_options,
-        pairs.shape,
-        pairs.rate,
-    )
-
-
-@group_at.register(PairsWithCovariatesWithoutUnique)
-def _pairs_with_covariates_without_unique(pairs: Any, g: Any) -> Any:
-    return PairsWithCovariatesWithoutUnique(
-        pairs.start[g],
-        pairs.neighbour[g],
-        pairs.transposed[g],
-        pairs.wins[g],
-        pairs.losses[g],
-        pairs.scale,
-        pairs.base,
-        pairs.x[g],
-        pairs.options,
-        pairs.of_options,
-        pairs.shape,
-        pairs.rate,
-    )
-
-
-@group_at.register(PairsWithCovariatesAndTies)
-def _pairs_with_covariates_and_ties(pairs: Any, g: Any) -> Any:
-    return PairsWithCovariatesAndTies(
-        pairs.start[g],
-        pairs.neighbour[g],
-        pairs.transposed[g],
-        pairs.wins[g],
-        pairs.losses[g],
-        pairs.scale,
-        pairs.base,
-        pairs.x[g],
-        pairs.options,
-        pairs.of_options,
-        pairs.shape,
-        pairs.rate,
-    )
-
-
-@group_at.register(PairsWithCovariatesAndTiesWithoutUnique)
-def _pairs_with_covariates_and_ties_without_unique(pairs: Any, g: Any) -> Any:
-    return PairsWithCovariatesAndTiesWithoutUnique(
-        pairs.start[g],
-        pairs.neighbour[g],
-        pairs.transposed[g],
-        pairs.wins[g],
-        pairs.losses[g],
-        pairs.scale,
-        pairs.base,
-        pairs.x[g],
-        pairs.options,
-        pairs.of_options,
-        pairs.shape,
-        pairs.rate,
-    )
 
 
 @group_at.register(AnsweredPairSets)
@@ -179,6 +110,13 @@ def _best_worst_sets(sets: Any, g: Any) -> Any:
         sets.start[g], sets.member[g], sets.times[g], sets.first[g], sets.within[g], sets.lapse, sets.is_reversed
     )
 
+
+WITH_COVARIATES = tuple(CLASSES.values())
+_OF_PAIRS_ALONE = tuple(PAIRS_ALONE.values())
+for _cls in _OF_PAIRS_ALONE:
+    _register_pairs(_cls)
+for _cls in WITH_COVARIATES:
+    _register_pairs_with_covariates(_cls)
 
 _OF_JUDGEMENTS = ("value", "measured", "share", "pairs", "total", "single", "complete", "variance", "prior_scale")
 _OF_SETS = ("member", "count", "first", "within")
@@ -236,8 +174,6 @@ def _joined_covariates(parts: Sequence[Any]) -> Any:
     return _joined_pairs(parts)._replace(x=x)
 
 
-WITH_COVARIATES = tuple(CLASSES.values())
-_OF_PAIRS_ALONE = PairBlocks, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique
 _JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
     Judgements: _joined_judgements,
     OfferedSets: _joined_sets,

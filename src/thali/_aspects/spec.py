@@ -42,7 +42,7 @@ from thali._model.options import (
 )
 from thali._model.spec import DATA, FEATURES, NUMBER, NUMBERS, REPORT, ModelSpec, Option
 
-_DRAWN, _CHAINS = ("mcmc",), ("mcmc", "laplace")
+_DRAWN = ("mcmc",)
 _PRIOR = (ALPHA, TEMPERING)
 _ESTIMATES = ("expectation", "map-features", "conditional-map", "joint-map")
 
@@ -54,22 +54,21 @@ ELIMINATION = ModelSpec(
     aliases=("elimination", "EBA", "pIBP", *ALIASES_OF_ASPECTS),
     cls="thali._aspects.models.elimination:EliminationByAspects",
     data=(PAIRS, CHOICES),
-    answers="latent aspects by which options are eliminated: their number, weights and members",
+    answers="latent aspects by which options are eliminated (their number, weights and members)",
     papers=("tversky1972", "gorur2006", "miller2008"),
-    methods=("mcmc", "laplace", "maximum-likelihood"),
+    methods=("mcmc", "maximum-likelihood"),
     features="aspects",
     pictures=("features", "n_features", "trace", "predictions", "ranks"),
     options=(
         METHOD.but(
-            help=" (laplace: pairs with unique aspects only; maximum-likelihood: known aspects only, and only unique"
-            " aspects for choices of more than two options)"
+            help=". maximum-likelihood requires known aspects, and unique aspects for choices of more than two options"
         ),
         Option(
             "aspects",
             "Aspects of the model. ibp: infer their number; unique: one per option (Bradley-Terry-Luce); K: exactly K;"
             " FILE: a table of options and aspects.",
             to=FEATURES,
-            default="ibp; unique with --method laplace or maximum-likelihood",
+            default="ibp; unique with --method maximum-likelihood",
             metavar="ibp|unique|K|FILE",
             words={"ibp": "ibp", "unique": "unique"},
         ),
@@ -79,8 +78,7 @@ ELIMINATION = ModelSpec(
         CI,
         TREE,
         LEAF_LENGTH,
-        *(each.but(methods=_DRAWN) for each in (*_PRIOR, TUNE, THIN)),
-        *(each.but(methods=_CHAINS) for each in RUN if each not in (TUNE, THIN)),
+        *(each.but(methods=_DRAWN) for each in (*_PRIOR, *RUN)),
         SEED,
         WHERE,
         WITHOUT,
@@ -94,27 +92,27 @@ ELIMINATION = ModelSpec(
         TIES,
         BEST_WORST,
         GROUP.but(methods=_DRAWN),
-        PEOPLE.but(methods=_CHAINS),
+        PEOPLE.but(methods=_DRAWN),
         BY.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
         SEGMENTS.but(help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}", methods=_DRAWN),
-        NONE_OF_THEM.but(methods=_CHAINS),
+        NONE_OF_THEM.but(methods=_DRAWN),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},
-    methods_mean={"maximum-likelihood": {"aspects": "unique"}, "laplace": {"aspects": "unique"}},
+    methods_mean={"maximum-likelihood": {"aspects": "unique"}},
 )
 ADDITIVE = ModelSpec(
     name="additive-clustering",
     aliases=("additive", "ADCLUS"),
     cls="thali._aspects.models.additive:AdditiveClustering",
     data=(SIMILARITIES, TRIPLETS),
-    answers="latent features that objects share: their number, weights and members",
+    answers="latent features that objects share (their number, weights and members)",
     papers=("shepard1979", "navarro2007"),
     methods=("mcmc", "map"),
     features="features",
     pictures=("features", "membership", "n_features", "trace", "predictions"),
     options=(
-        METHOD.but(help=" (map: the best set of features from several annealing runs, in seconds)"),
+        METHOD.but(help=". map finds the best set of features in several annealing runs, in seconds"),
         Option(
             "features",
             "Features of the model. ibp: infer their number; K: exactly K; FILE: a table of objects and features.",

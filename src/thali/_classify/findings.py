@@ -41,7 +41,7 @@ ENGLISH = {
     "cv.title": "Cross-validation: {rows} rows in {done} folds, each fold predicted by a fit to the other folds",
     "cv.better": "{name} makes fewer errors than always predicting the majority class (by {mean}, standard error"
     " {error}).",
-    "cv.worse": "{name} makes MORE errors than always predicting the majority class (by {mean}, standard error"
+    "cv.worse": "{name} makes more errors than always predicting the majority class (by {mean}, standard error"
     " {error}).",
     "cv.open": "{name} does not make significantly fewer errors than always predicting the majority class (difference"
     " {mean}, standard error {error}).",
@@ -224,7 +224,8 @@ def weights(model: Any, settings: AnswerSettings) -> Finding:
     key = key if model._engine.is_point else "weights.means"
     title = phrase(ENGLISH, key, shown=f"{len(table):,}", every=f"{every:,}")
     notes = (ENGLISH["weights.exp"],) if model.get_params()["transform"] is not None else ()
-    sentence, shown = _largest(table, "weight", "weights"), _last_named(shown)
+    named = table.replace({"column": {"1": "the constant"}}) if notes else table
+    sentence, shown = _largest(named, "weight", "weights"), _last_named(shown)
     return Finding(sentence, str(title), table, shown, notes=notes, brief=_brief(shown, "Weights"))
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from thali._arguments import whole
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
-from thali._labels import shorten
+from thali._labels import positions, shorten
 from thali._posterior.interval import INTERVAL, tails_of
 from thali.errors import DataError, DataWarning, NotFittedError, Words
 
@@ -52,7 +52,7 @@ def _the_same(predicted: np.ndarray) -> Iterator[tuple[slice, np.ndarray]]:
 
 def _codes_among(labels: np.ndarray, classes: np.ndarray) -> np.ndarray:
     """The place of every label among the classes of the fit."""
-    known = {label: k for k, label in enumerate(classes.tolist())}
+    known = positions(classes.tolist())
     codes = np.array([known.get(label, -1) for label in labels.tolist()])
     if (codes < 0).any():
         named = shorten(list(known), 10)

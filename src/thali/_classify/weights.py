@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import plural, shorten
+from thali._labels import plural, positions, shorten
 from thali.errors import Argument, ArgumentError, DataError, DataWarning, Message, Setting, one_of
 
 from .input import shown
@@ -86,7 +86,7 @@ def warn_of_shares(weight: np.ndarray, classes: int) -> None:
 
 def _given(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
     """The factor of every class from a dict."""
-    known = {label: k for k, label in enumerate(classes.tolist())}
+    known = positions(classes.tolist())
     factors = np.ones(len(classes))
     for label, value in class_weight.items():
         if label not in known:

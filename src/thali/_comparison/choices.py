@@ -12,6 +12,7 @@ from thali._data.experiments.experiment import held_tasks
 from thali._data.questions import Questions
 from thali._data.scores import TIED, scores
 from thali._digits import percent
+from thali._inference.places import starts
 from thali._labels import plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import spec_of
@@ -38,12 +39,6 @@ class OfTasks(Splitter):
     @property
     def number_of_unit(self) -> np.ndarray:
         return np.arange(self.tasks.n_tasks)
-
-    def train(self, part: np.ndarray) -> tuple[Any, ...]:
-        return (self.tasks.take(~part),)
-
-    def test(self, part: np.ndarray) -> Any:
-        return self.tasks.take(part)
 
     def labels(self, units: np.ndarray) -> "pandas.MultiIndex":
         import pandas as pd
@@ -105,6 +100,9 @@ class ChoicesOutOfSets(Evenly, OfTasks):
     def train(self, part: np.ndarray) -> tuple[Choices]:
         return (self.tasks.take(~part).choices,)
 
+    def test(self, part: np.ndarray) -> "ScoredOccasions":
+        return self.tasks.take(part)
+
 
 class Choosers(ChoicesOutOfSets):
     """Leaves out all choices of some respondents."""
@@ -158,12 +156,6 @@ class QuestionSplitter(Evenly):
 
     def observed(self) -> dict[str, np.ndarray]:
         return {"sizes": self.asked.sizes[self.set]}
-
-    def train(self, part: np.ndarray) -> tuple[Any]:
-        return (self.data.take(~part),)
-
-    def test(self, part: np.ndarray) -> Any:
-        return self.data.take(part)
 
     def units(self, part: np.ndarray) -> np.ndarray:
         return np.flatnonzero(part[self.set])
@@ -237,7 +229,7 @@ class ScoredOccasions:
     @property
     def first_task(self) -> np.ndarray:
         """Respondent n has the occasions first_task[n] to first_task[n + 1] - 1."""
-        return np.concatenate([[0], np.cumsum(np.bincount(self.respondent_of_task, minlength=self.n_respondents))])
+        return starts(np.bincount(self.respondent_of_task, minlength=self.n_respondents))
 
     @property
     def task_labels(self) -> np.ndarray:
@@ -247,7 +239,7 @@ class ScoredOccasions:
     @property
     def first_row(self) -> np.ndarray:
         """Occasion t has the alternatives first_row[t] to first_row[t + 1] - 1."""
-        return np.concatenate([[0], np.cumsum(self.asked.sizes[self.set])])
+        return starts(self.asked.sizes[self.set])
 
     @property
     def n_alternatives(self) -> int:

@@ -5,21 +5,21 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from thali._arguments import one_of, whole
-from thali._aspects.models.base import LatentFeatures
 from thali._aspects.models.elimination import EliminationByAspects
 from thali._aspects.models.open import LatentFeatureModel
-from thali._data.kinds import OF_GROUPS, OWN, PAIRS, spec_of_kind
+from thali._data.kinds import OWN, PAIRS, DataForm, spec_of_kind
 from thali._labels import listed, shorten
 from thali._model.counted_ties import CONVERSIONS, has_ties
 from thali._model.evidence import USUAL, checked_evidence_run
 from thali._model.registry import spec_of
 from thali._people.populations import Individuals, LatentClasses
+from thali._worths.model import BradleyTerryLuce
 from thali.errors import Argument, ArgumentError, InPython, Setting, ThaliError
 
 from .by_evidence import EVIDENCE, compare_by_evidence
 from .engine import run_comparison
 from .scorer import Scorer
-from .ways import WAYS, as_left_out, is_own, kind_of, usual_way
+from .ways import WAYS, as_left_out, compared_form, is_own, usual_way
 
 if TYPE_CHECKING:
     import pandas
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 # The models that a comparison is given, by name, and whether they can be compared on these data -----------------------
 
 
-def named_models(models: Any, kind: str, scorer: Scorer) -> dict[str, Any]:
+def named_models(models: Any, form: DataForm, scorer: Scorer) -> dict[str, Any]:
     """The models by name, each name once."""
-    example = spec_of_kind(kind).example
+    example = spec_of_kind(form.kind).example
     named = _by_name(models, example, (*scorer.before, *scorer.after))
     for name, model in named.items():
-        _refuse_others(name, model, kind, example, scorer)
+        _refuse_others(name, model, form, example, scorer)
     return named
 
 
@@ -75,18 +75,18 @@ def _by_name(models: Any, example: str, taken: tuple[str, ...]) -> dict[str, Any
     return named
 
 
-def _refuse_others(name: str, model: Any, kind: str, example: str, scorer: Scorer) -> None:
+def _refuse_others(name: str, model: Any, form: DataForm, example: str, scorer: Scorer) -> None:
     """Refuse what is no model for this kind of data."""
     spec = spec_of(model)
-    if spec is not None and OF_GROUPS.get(kind, kind) not in spec.data:
+    if spec is not None and form.kind not in spec.data:
         raise ArgumentError(
-            f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are {kind}. Remove the"
+            f"{name!r} ({type(model).__name__}) requires {' or '.join(spec.data)}; these data are {form}. Remove the"
             " model."
         )
     if spec is None and (isinstance(model, type) or not scorer.takes(model)):
         alternative = f", or have {listed(scorer.own_models)}" if scorer.own_models else ""
         raise ArgumentError(
-            f"{name!r} must be a thali model for {kind}, such as {example}{alternative}; got {model!r}."
+            f"{name!r} must be a thali model for {form}, such as {example}{alternative}; got {model!r}."
         )
 
 
@@ -98,7 +98,7 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
         return named
     found = {}
     for name, model in named.items():
-        if isinstance(model, EliminationByAspects):
+        if isinstance(model, EliminationByAspects | BradleyTerryLuce):
             if model.ties in CONVERSIONS:
                 raise ArgumentError(
                     f"Model {name!r} has ",
@@ -123,10 +123,10 @@ def with_ties(named: dict[str, Any], data: Any) -> dict[str, Any]:
 _TELLS = {LatentClasses: "latent classes", Individuals: "respondents"}  # what a model tells apart
 
 
-def refuse_people(named: dict[str, Any], kind: str) -> None:
+def refuse_people(named: dict[str, Any], form: DataForm) -> None:
     """Refuse models of latent classes or individuals where pairs are left out; the error names the model."""
     for name, model in named.items():
-        if kind != PAIRS or not isinstance(model, EliminationByAspects):
+        if form != DataForm(PAIRS) or not isinstance(model, EliminationByAspects):
             continue
         tells = _TELLS.get(type(model.people), "")
         if tells:
@@ -154,7 +154,7 @@ def prepared_models(named: dict[str, Any], data: Any, settings: dict[Any, Any]) 
 
 def _refuse_other_options(name: str, model: Any, data: Any) -> None:
     """Refuse a model that was fitted to other options."""
-    options = model._options_of_fit() if isinstance(model, LatentFeatures) and model._is_fitted() else []
+    options = model._options_of_fit() if model._is_fitted() else []
     if options and options != list(data.labels):
         raise ArgumentError(
             f"Model {name!r} was fitted to the options {shorten(options)}, but the data have {shorten(data.labels)};"
@@ -372,8 +372,8 @@ def compare(
             named = models_of_own_data(models)
         else:
             data, _ = as_left_out(data, None)
-            kind = kind_of(data)
-            named = with_ties(named_models(models, kind, usual_way(kind).scorer), data)
+            form = compared_form(data)
+            named = with_ties(named_models(models, form, usual_way(form).scorer), data)
         given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
         budget = USUAL | {name: value for name, value in given.items() if value is not None}
         how = checked_evidence_run(
@@ -391,10 +391,10 @@ def compare(
                 ".",
             )
     data, leave_out = as_left_out(data, leave_out)
-    kind = kind_of(data)
-    way = usual_way(kind) if leave_out is None else WAYS[kind][one_of("leave_out", leave_out, tuple(WAYS[kind]))]
-    named = with_ties(named_models(models, kind, way.scorer), data)
-    refuse_people(named, kind)
+    form = compared_form(data)
+    way = usual_way(form) if leave_out is None else WAYS[form][one_of("leave_out", leave_out, tuple(WAYS[form]))]
+    named = with_ties(named_models(models, form, way.scorer), data)
+    refuse_people(named, form)
     splitter = way.splitter(data)
     given = {"draws": draws, "tune": tune, "chains": chains, "thin": thin}
     budget = {name: whole(name, value, _MIN[name]) for name, value in given.items() if value is not None}

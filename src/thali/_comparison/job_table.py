@@ -10,7 +10,7 @@ from thali._model.saved import unpacked
 from .by_evidence import table_of_evidence
 from .job import BY_EVIDENCE, BY_PREDICTION, fits_of, key_of
 from .table import ScoreTable, comparison_table
-from .ways import WAYS, kind_of
+from .ways import WAYS, compared_form
 
 if TYPE_CHECKING:
     import pandas
@@ -24,7 +24,7 @@ def table_of_job(job: Any) -> "pandas.DataFrame":
 
 def _table_of_predictions(parts: PartsOfJob) -> "pandas.DataFrame":
     settings, source = parts.stamp["settings"], unpacked(parts.source)
-    way = WAYS[kind_of(source["data"])][settings["leave_out"]]
+    way = WAYS[compared_form(source["data"])][settings["leave_out"]]
     splitter, names = way.splitter(source["data"]), list(parts.stamp["models"])
     left_out = splitter.parts(seed_of_json(parts.stamp["seed"]), settings["hold_out"], settings["folds"])
     records = {fit: parts.records.get(key_of(fit)) for fit in fits_of(names, len(left_out))}

@@ -11,7 +11,7 @@ from thali._data.groups import GroupedData
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.parts import LeftPair
 from thali._data.similarities import Similarities
-from thali._inference.numerics.counts import log_outcome_coefficients
+from thali._inference.numerics.counts import log_normal_density, log_outcome_coefficients
 from thali._inference.warn import warn
 from thali._labels import listed, shorten
 from thali._model.registry import spec_of
@@ -242,12 +242,6 @@ class ObjectPairs(EachPair):
     def observed(self) -> dict[str, np.ndarray]:
         return {"values": self.data.values, "judgements": self.data.judgements}
 
-    def train(self, part: np.ndarray) -> tuple[Similarities]:
-        return (self.data.take(~part),)
-
-    def test(self, part: np.ndarray) -> Similarities:
-        return self.data.take(part)
-
 
 # Scores of left-out pairs: the log-likelihood of counts, and the predictive density of similarities -------------------
 
@@ -378,7 +372,7 @@ class GaussianScorer(Scorer):
 
     def score_one(self, model: Any, test: Any) -> dict[str, Any]:
         mu, sigma = model.predict_left_out(test)
-        densities = -0.5 * ((test.values - mu) / sigma) ** 2 - np.log(sigma) - 0.5 * math.log(2.0 * math.pi)
+        densities = log_normal_density(test.values, mu, sigma)
         top = densities.max(axis=(0, 1))
         likelihood = np.exp(densities - top)
         mean = likelihood.mean(axis=(0, 1))

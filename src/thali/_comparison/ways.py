@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._data.groups import GroupedData
-from thali._data.kinds import CLASSES, SPECS
+from thali._data.kinds import CLASSES, GROUPS, SPECS, DataForm, form_of
 from thali._data.pairs import PairedComparisons
 from thali._data.rows import Observations
 from thali._data.spec import DataSpec
@@ -42,8 +42,8 @@ def _ways_of(spec: DataSpec, by_groups: bool) -> dict[str, Way]:
 
 
 # Of each kind of data the ways by the values of `leave_out`, the usual one first.
-WAYS: dict[str, dict[str, Way]] = {spec.kind: _ways_of(spec, False) for spec in SPECS if spec.ways}
-WAYS |= {spec.groups: _ways_of(spec, True) for spec in SPECS if spec.by_group}
+WAYS: dict[DataForm, dict[str, Way]] = {DataForm(spec.kind): _ways_of(spec, False) for spec in SPECS if spec.ways}
+WAYS |= {DataForm(spec.kind, GROUPS): _ways_of(spec, True) for spec in SPECS if spec.by_group}
 SCORERS = {way.scorer.name: way.scorer for ways in WAYS.values() for way in ways.values()}
 
 
@@ -90,16 +90,16 @@ def choices_of_people(data: PairedComparisons) -> Choices:
     return Choices.from_comparisons(data)
 
 
-def usual_way(kind: str) -> Way:
+def usual_way(form: DataForm) -> Way:
     """What is left out unless the user says otherwise."""
-    return next(iter(WAYS[kind].values()))
+    return next(iter(WAYS[form].values()))
 
 
 def parts_of(data: Any, leave_out: str | None) -> int:
     """Return how many parts are left out in turn, unless a number of folds is asked for."""
     data, leave_out = as_left_out(data, leave_out)
-    kind = kind_of(data)
-    way = usual_way(kind) if leave_out is None else WAYS[kind][leave_out]
+    form = compared_form(data)
+    way = usual_way(form) if leave_out is None else WAYS[form][leave_out]
     return len(way.splitter(data).parts(np.random.SeedSequence(0), None, None))
 
 
@@ -113,12 +113,12 @@ def is_own(data: Any) -> bool:
     return isinstance(data, tuple) and type(data) is not tuple
 
 
-def kind_of(data: Any) -> str:
-    """The kind of data that a comparison is given, of `thali._data.kinds`."""
+def compared_form(data: Any) -> DataForm:
+    """Return the form of the data that a comparison is given; a DataError for what has none."""
     if type(data) is tuple and len(data) == 2:
-        return CLASSES
-    if (kind := getattr(data, "kind", None)) in WAYS:
-        return kind
+        return DataForm(CLASSES)
+    if (form := form_of(data)) in WAYS:
+        return form
     raise DataError(
         "compare requires PairedComparisons, Choices, a ChoiceExperiment, Similarities, Triplets, or (X, y) for"
         f" classifiers; got {type(data).__name__}. Wrap a count matrix as PairedComparisons(counts)."

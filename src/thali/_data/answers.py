@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from thali._described import Facts
+from thali._inference.places import starts
 from thali._inference.warn import warn
-from thali._labels import as_label, plural, shorten
+from thali._labels import as_label, plural, positions, shorten
 from thali.errors import DataWarning
 
 from .columns import coded
@@ -35,7 +36,7 @@ def all_who(parts: Sequence[Who]) -> Who:
     import pandas as pd
 
     names = tuple(dict.fromkeys(name for part in parts for name in part.names))
-    place = {name: k for k, name in enumerate(names)}
+    place = positions(names)
     number = [np.array([place[name] for name in part.names])[part.number] for part in parts]
     tables: list[Any] = [part.people for part in parts if part.people is not None]
     people = None
@@ -252,7 +253,7 @@ def answers_given(data: Any) -> np.ndarray:
 def first_answers(start: np.ndarray) -> np.ndarray:
     """Where the answers to each set begin, (sets + 1,)."""
     sizes = np.diff(start)
-    return np.concatenate([[0], np.cumsum(sizes * (sizes - 1))])
+    return starts(sizes * (sizes - 1))
 
 
 class PossibleAnswers(NamedTuple):

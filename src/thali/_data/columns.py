@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
 from thali.errors import DataError, DataWarning
 
 from .checks import checked_counts
@@ -279,7 +279,7 @@ def encode(
         names = tuple(dict.fromkeys(categories + _in_order(codes, texts)))
     else:
         names = tuple(_in_order(codes, texts))
-    place = {name: k for k, name in enumerate(names)}
+    place = positions(names)
     numbers = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
     if (numbers < 0).any():
         k = int((numbers < 0).argmax())
@@ -349,7 +349,7 @@ def coded(frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None)
         names = tuple(dict.fromkeys(as_label(value) for value in values.cat.categories))
     else:
         names = in_order(list(dict.fromkeys(texts)))
-    place = {label: k for k, label in enumerate(names)}
+    place = positions(names)
     numbers = np.array([place.get(text, -1) for text in texts], np.int64)[codes]
     if (numbers < 0).any():
         row = int((numbers < 0).argmax())

@@ -13,7 +13,7 @@ from thali.errors import DataError, DataWarning
 
 from .facts import MAX_LISTED, named_facts
 from .judged import Judged
-from .kinds import GROUPED
+from .kinds import GROUPS, spec_of_kind
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -55,7 +55,7 @@ class GroupedData(Judged, Mapping[str, Any]):
     >>> men = th.PairedComparisons([[0, 2], [4, 0]], labels=["milk", "coffee"])
     >>> groups = GroupedData({"women": women, "men": men})
     >>> groups
-    GroupedData(2 groups: women (10 comparisons), men (6 comparisons); 3 options)
+    GroupedData(2 groups (women: 10 comparisons, men: 6 comparisons), 3 options)
     >>> groups["men"].labels
     ('tea', 'milk', 'coffee')
     >>> groups.missing
@@ -64,6 +64,7 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     _FIELDS = ("names", "data", "people")
 
+    population = GROUPS
     names: tuple[str, ...]
     data: tuple[Any, ...]
 
@@ -76,7 +77,7 @@ class GroupedData(Judged, Mapping[str, Any]):
         if len(set(names)) < len(names) or not all(names):
             raise DataError(f"Groups must have unique, non-empty names; got {shorten(names)}.")
         for name, part in zip(names, parts, strict=True):
-            if not isinstance(part, Judged) or part.kind not in GROUPED:
+            if not isinstance(part, Judged) or not spec_of_kind(part.kind).by_group:
                 raise DataError(
                     f"Group {name!r} must be PairedComparisons, Choices, Similarities or Triplets; got"
                     f" {type(part).__name__}. Omit groups without data."
@@ -117,10 +118,10 @@ class GroupedData(Judged, Mapping[str, Any]):
         options = plural(self.n_options, self.data[0].option_word)
         answers = [part.answers_in_words for part in self.data]
         if len(self) > 6 and len(set(answers)) == 1:
-            return f"{several} with {answers[0]} each; {options}"
-        sizes = [f"{name} ({size})" for name, size in zip(self.names, answers, strict=True)]
+            return f"{several} with {answers[0]} each, {options}"
+        sizes = [f"{name}: {size}" for name, size in zip(self.names, answers, strict=True)]
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
-        return f"{several}: {', '.join(shown)}; {options}"
+        return f"{several} ({', '.join(shown)}), {options}"
 
     def __repr__(self) -> str:
         return f"GroupedData({self})"
@@ -144,8 +145,8 @@ class GroupedData(Judged, Mapping[str, Any]):
 
     @property
     def kind(self) -> str:  # type: ignore[override]
-        """Of the data, of `thali._data.kinds`."""
-        return GROUPED[self.data[0].kind]
+        """Of the data of each group, of `thali._data.kinds`."""
+        return self.data[0].kind
 
     @property
     def are_choices(self) -> bool:  # type: ignore[override]

@@ -9,6 +9,8 @@ from thali._described import Described, Description, Facts
 from thali._labels import shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
+from .kinds import ONE
+
 if TYPE_CHECKING:
     import pandas as pd
 
@@ -82,6 +84,7 @@ class Judged(Frozen):
     """Answers about options or objects that have labels; a kind without the thing answers with the neutral value."""
 
     kind: ClassVar[str]  # of data, of `thali._data.kinds`
+    population: ClassVar[str] = ONE  # GROUPS: of several groups of respondents
     respondents: tuple[str, ...] = ()  # the names of those who answered; () if unknown
     option_word: ClassVar[str] = "option"
     are_choices: ClassVar[bool] = False

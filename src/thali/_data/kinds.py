@@ -1,5 +1,7 @@
 """The kinds of data that models are fitted to: their names, as users read them, and one `DataSpec` each."""
 
+from typing import Any, NamedTuple
+
 from .roles import TARGET
 from .spec import DataSpec
 
@@ -72,6 +74,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         compared_by_group="free,similar",
         by_group=True,
+        of_objects=True,
     ),
     DataSpec(
         TRIPLETS,
@@ -82,6 +85,7 @@ SPECS: tuple[DataSpec, ...] = (
         compared="ibp",
         compared_by_group="common,free,similar",
         by_group=True,
+        of_objects=True,
     ),
     DataSpec(
         CLASSES,
@@ -95,11 +99,22 @@ SPECS: tuple[DataSpec, ...] = (
     DataSpec(OWN, "", example="LatentFeatureModel(prior, likelihood)"),
 )
 
-# of several groups of people
-GROUPED = {spec.kind: spec.groups for spec in SPECS if spec.by_group}
-OF_GROUPS = {grouped: kind for kind, grouped in GROUPED.items()}
+
+class DataForm(NamedTuple):
+    """What data are: their kind, and whether they are of several groups of respondents (GROUPS) or not (ONE)."""
+
+    kind: str
+    population: str = ONE
+
+    def __str__(self) -> str:
+        return f"{self.kind} by group" if self.population == GROUPS else self.kind
+
+
+def form_of(data: Any) -> DataForm:
+    """Return the form of any data; the kind is "" of what is none of thali's."""
+    return DataForm(getattr(data, "kind", ""), getattr(data, "population", ONE))
 
 
 def spec_of_kind(kind: str) -> DataSpec:
-    """The data of that kind; of several groups of people, those of each."""
-    return next(spec for spec in SPECS if spec.kind == OF_GROUPS.get(kind, kind))
+    """Return the spec of the data of that kind."""
+    return next(spec for spec in SPECS if spec.kind == kind)

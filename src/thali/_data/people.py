@@ -38,7 +38,7 @@ def people_by(people: "pd.DataFrame | None", column: str) -> dict[str, np.ndarra
     if people is None or column not in known:
         has = f"available: {shorten(known)}" if known else "there are no other respondent columns"
         raise DataError(
-            f"No column {column!r} is constant within each respondent;"
+            f"{column!r} is not a respondent column (a column that is constant within each respondent);"
             f" {has}.{suggest(column, known) or ' Give one value per respondent, or name another column.'}"
         )
     group_of = people[column].map(as_label, na_action="ignore").to_numpy(object)

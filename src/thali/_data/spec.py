@@ -36,6 +36,8 @@ class DataSpec:
         Whether a table holds such data because its columns describe alternatives; without them it holds choices.
     by_people : bool
         Whether the answers of people can be left out although each unit is of all people together.
+    of_objects : bool
+        Whether respondents judge how similar objects are.
     """
 
     kind: str
@@ -51,11 +53,7 @@ class DataSpec:
     by_name: str = ""
     is_described: bool = False
     by_people: bool = False
-
-    @property
-    def groups(self) -> str:
-        """The kind of such data of several groups of respondents, as users read it."""
-        return f"{self.kind} by group"
+    of_objects: bool = False
 
     @property
     def is_recognised(self) -> bool:

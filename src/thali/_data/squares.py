@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, shorten
+from thali._labels import as_label, checked_labels, plural, positions, shorten
 from thali.errors import DataError
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def _square_frame(
         elif set(rows) != set(own):
             raise DataError(mismatch(rows, own))
         else:
-            place = {name: k for k, name in enumerate(rows)}
+            place = positions(rows)
             values = values[[place[name] for name in own]]
     if labels is not None:
         labels = tuple(labels)

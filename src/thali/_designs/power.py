@@ -9,6 +9,7 @@ from scipy.special import stdtrit
 
 from thali._arguments import whole
 from thali._data.connectivity import connected, parted
+from thali._inference.places import starts
 from thali._inference.seeds import root, streams
 from thali._inference.warn import without_warnings
 from thali._labels import as_label
@@ -311,23 +312,27 @@ def told_apart(log_worths: np.ndarray, estimate: np.ndarray, covariance: np.ndar
 def _log_worths(prior: Any, labels: list[str], studies: int, rng: np.random.Generator) -> np.ndarray:
     """Log worths of the options in each study: those given, draws of a fitted model, or of its prior."""
     from thali._aspects.models.elimination import EliminationByAspects
+    from thali._worths.model import BradleyTerryLuce
 
     if prior is None:
         return np.log(rng.gamma(1.0, size=(studies, len(labels))))
-    if isinstance(prior, EliminationByAspects):
-        if prior.aspects != "unique":
+    if isinstance(prior, EliminationByAspects | BradleyTerryLuce):
+        if isinstance(prior, EliminationByAspects) and prior.aspects != "unique":
             raise ArgumentError(
                 Argument("prior"),
                 " must be a model with one worth per option, such as EliminationByAspects('unique') or"
                 " BradleyTerryLuce.",
             )
-        known = prior._view.labels
+        known = prior._draws.labels if isinstance(prior, BradleyTerryLuce) else prior._view.labels
         missing = [label for label in labels if label not in known]
         if missing:
             raise ArgumentError(Argument("prior"), f" has no worth for the option {missing[0]!r}; add it.")
-        worths = prior._view.unique.reshape(-1, len(known))
+        if isinstance(prior, BradleyTerryLuce):
+            worths = prior._draws.log_worths
+        else:
+            worths = np.log(prior._view.unique.reshape(-1, len(known)))
         picked = rng.integers(len(worths), size=studies)
-        return np.log(worths[picked][:, [known.index(label) for label in labels]])
+        return worths[picked][:, [known.index(label) for label in labels]]
     if not isinstance(prior, Mapping):
         raise ArgumentError(
             Argument("prior"),
@@ -350,8 +355,8 @@ def _answered(tasks: "ChoiceExperiment", versions: np.ndarray) -> "ChoiceExperim
     rows += np.arange(len(rows))
     return tasks.with_fields(
         respondents=tuple(map(str, range(1, len(versions) + 1))),
-        first_task=np.concatenate([[0], np.cumsum([len(each) for each in of_people])]),
-        first_row=np.concatenate([[0], np.cumsum(sizes)]),
+        first_task=starts([len(each) for each in of_people]),
+        first_row=starts(sizes),
         chosen=tasks.chosen[own],
         row_product=tasks.row_product[rows],
         task_labels=tasks.task_labels[own],

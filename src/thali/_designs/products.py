@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.scheme import HELD_OUT
-from thali._labels import as_label, shorten, suggest
+from thali._labels import as_label, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, Setting
 
 VERSION, TASK, ALTERNATIVE = "version", "task", "alternative"
@@ -226,7 +226,7 @@ def _of_pilot(
 
     known, of_draws = utility_draws(model._people_of_fit().thinned(draws))
     of_draws = of_draws + (model.utilities()["utility"].to_numpy() - of_draws.mean(axis=0))  # of all draws
-    place = {key: k for k, key in enumerate(known)}
+    place = positions(known)
     columns = []
     for name, own in zip(names, levels, strict=True):
         keys = [(name, as_label(level)) for level in own]

@@ -15,7 +15,7 @@ from thali._data.described_columns import shown_columns
 from thali._data.experiments.scheme import HELD_OUT
 from thali._data.roles import NO_CHOICE, plain
 from thali._designs.sets import sets
-from thali._labels import as_label, checked_labels, plural, shorten
+from thali._labels import as_label, checked_labels, plural, positions, shorten
 from thali._paired.design import PairDesign
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
@@ -278,7 +278,7 @@ def _of_sets(frame: "pandas.DataFrame", kind: str | None, known: Options | None 
         if len(set(row)) < max(2, len(row)):
             raise DataError(f"Set {number} of the design must show at least two different options; it has {row!r}.")
     labels = tuple(dict.fromkeys(label for row in rows for label in row)) if known is None else known.labels
-    place = {label: k for k, label in enumerate(labels)}
+    place = positions(labels)
     tasks = [QuestionnaireTask(tuple(place[label] for label in row)) for row in rows]
     return QuestionnaireContent(kind, labels, {} if known is None else known.pictures, _by_version(frame, tasks))
 

@@ -168,6 +168,14 @@ def recorded_of(chains: Sequence[Chain]) -> tuple[list[int], int]:
     return (list(range(len(chains))), min(lengths)) if chains[0].first else rectangle(lengths)
 
 
+def recorded_parts(chains: Sequence[Any]) -> tuple[list[Any], list[dict[str, np.ndarray]]]:
+    """Return the chains to keep and the records of each, cut to one length."""
+    first = chains[0].first
+    numbers, draws = recorded_of(chains)
+    kept = [chains[number] for number in numbers]
+    return kept, [chain.drawn(first, first + draws) for chain in kept]
+
+
 class TimeIsUp(Exception):
     """The time that a run was given has passed."""
 
@@ -275,6 +283,7 @@ class IndependentDraws(RowChain):
 
     _PARTS = ("sweeps",)
 
+    block_size: ClassVar[int] = BLOCK
     rng: np.random.Generator
     sweeps: int
     total: int
@@ -289,20 +298,20 @@ class IndependentDraws(RowChain):
         return self.sweeps
 
     def _block(self, rng: np.random.Generator) -> Any:
-        """The `BLOCK` draws of a block, whose stream begins there, in the form of `record`."""
+        """The `block_size` draws of a block, whose stream begins there, in the form of `record`."""
         raise NotImplementedError
 
     def run_to(self, until: int) -> None:
         """Make the draws up to this one."""
         while self.sweeps < until:
-            begin = self.sweeps % BLOCK
+            begin = self.sweeps % self.block_size
             if begin == 0 or self._made is None:  # a chain that was stored within a block makes it once more
                 self._after = copy.deepcopy(self.rng)
                 self._made = self._block(self._after)
-            end = min(BLOCK, begin + until - self.sweeps)
+            end = min(self.block_size, begin + until - self.sweeps)
             rows = slice(self.sweeps, self.sweeps + end - begin)
             for kept, drawn in zip(self.record, self._made, strict=True):
                 kept[rows] = drawn[begin:end]
             self.sweeps = rows.stop
-            if end == BLOCK:
+            if end == self.block_size:
                 self.rng = self._after

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.questions import AnswerProbabilities, Questions, draw_answers
+from thali._inference.places import starts
 from thali._inference.seeds import streams
 from thali._labels import shorten
 from thali._posterior.interval import tails_of
@@ -91,7 +92,7 @@ def predict_answers(asked: Questions, people: list[AlikeRespondents], draws: int
     from thali._tables import Table
 
     is_shown, times = asked.rows.is_shown, asked.sums @ asked.times
-    shown_before = np.concatenate([[0], np.cumsum(is_shown)])
+    shown_before = starts(is_shown)
     found, kept = [], []
     for groups in _most_answered(asked, np.diff(shown_before[asked.rows.group_row])):
         for rows, some in _blocks(asked, groups, draws * len(people)):

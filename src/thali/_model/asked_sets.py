@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._labels import as_label, shorten
+from thali._labels import as_label, positions, shorten
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def places_of(sets: Any, labels: list[str]) -> tuple[list[np.ndarray], bool]:
 
 
 def _positions(sets: Any, labels: list[str]) -> list[np.ndarray]:
-    where = {label: position for position, label in enumerate(labels)}
+    where = positions(labels)
     if not isinstance(sets, Iterable):
         raise ArgumentError(
             f"Options must be pairs of labels, [(a, b), ...], larger sets, or Choices; got {type(sets).__name__}."

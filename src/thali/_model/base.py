@@ -227,6 +227,10 @@ class Model:
         """The data that the model was fitted to, or what is kept of them; None where nothing is."""
         return self._engine.data_of_fit(self)
 
+    def _options_of_fit(self) -> list[str]:
+        """The options of the fit, where other data must have the same ones."""
+        return []
+
     def _facts_of_fit(self) -> Facts:
         """Names and values that describe the data of the fit; () where they are not known."""
         data = self._data_of_fit()

@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 
 SENTENCES = {
     "ranks.sure": "{option} is most preferred (probability {probability}).",
-    "ranks.open": "The most preferred option is uncertain: {named}.",
+    "ranks.open": "The most preferred option is uncertain; probabilities: {named}.",
     "ranks.intervals": "{best} Ranks ({interval}s):",
     "ranks.caption": "{title}, with its interval: {best} has the best mean rank ({first}), {worst} the worst ({last}).",
     "choice_probabilities.title": "Observed proportions and predicted probabilities",
     "choice_probabilities.caption": "Observed proportions against predicted probabilities: points close to the"
     " diagonal are predicted well.",
-    "covariates": "Odds ratio for choosing the first option, per unit of each covariate: {factors}.",
+    "covariates": "Odds ratio for choosing the first option, per unit of the covariate: {factors}.",
     "covariates.title": "Covariate effects: change in the log odds of the first option per unit, and odds ratio",
     "parameters.tie": "Tie parameter nu: {value}; two equal options tie with probability nu / (2 + nu).",
     "parameters.log_likelihood": "Log-likelihood of the full data, including constants: {value}.",
@@ -118,7 +118,7 @@ def best_sentence(table: Any) -> str:
 
 def covariates_finding(table: "pandas.DataFrame", effects: Any, notes: tuple[str, ...] = ()) -> Finding:
     """The effects of covariates in a sentence and a table."""
-    factors = listed([f"{name} ({factor(float(np.exp(value)))})" for name, value in effects.items()])
+    factors = listed([f"{factor(float(np.exp(value)))} for {name!r}" for name, value in effects.items()])
     sentence = phrase(SENTENCES, "covariates", factors=factors)
     return Finding(sentence, title=SENTENCES["covariates.title"], table=table, notes=notes, brief=Brief("Covariates"))
 
@@ -158,7 +158,7 @@ def scores_finding(table: "pandas.DataFrame", title: str, key: str) -> Finding:
     for name in names[:MAX_GROUPS]:
         best = rows_of[name]["score"].sort_values(ascending=False, kind="stable").head(NAMED)
         each = listed([f"{option} ({number(float(score))})" for option, score in best.items()])
-        named.append(each if is_of_all else f"{of} {name} {each}")
+        named.append(each if is_of_all else f"{each} in {of} {name!r}")
     none = table.attrs.get("none")
     average = number(100.0 / len(rows_of[names[0]])) if none is None else none
     how = "option_scores" if none is None else "option_scores.none"

@@ -51,6 +51,7 @@ class DataGroups(NamedTuple):
     observed: dict[Any, Any]  # group observed_data
     constants: dict[Any, Any]  # group constant_data
     coordinates: dict[Any, Any]  # of both
+    rows: tuple[str, ...]  # the dimensions along which data stand
 
     @property
     def log_constant(self) -> float:
@@ -75,23 +76,25 @@ def groups_of_pairs(data: "PairedComparisons", lapse: float, has_ties: bool) -> 
     observed = {"wins": ("compared_pair", as_counts(data.wins))}
     observed |= {"ties": ("compared_pair", as_counts(data.tied))} if has_ties else {}
     coordinates = pair_coordinates("compared_pair", labels, data.first, data.second) | names
-    return DataGroups(PAIRS, of_pairs, observed, constants, coordinates)
+    return DataGroups(PAIRS, of_pairs, observed, constants, coordinates, ("compared_pair", "cell"))
 
 
 def groups_of_sets(data: "Choices", lapse: float) -> DataGroups:
     """Return what is stored of choices from sets, or of the best and the worst of them."""
-    labels, asked, is_named = np.asarray(data.labels, dtype=str), data.questions(), data.worst is not None
+    labels, asked = np.asarray(data.labels, dtype=str), data.questions()
     coefficients, names = asked.log_coefficients(), set_names(data)
-    by_place = {"offered": ("place", names[data.set_of]), "alternative": ("place", labels[data.members])}
+    kind, coordinates, rows = BEST_WORST, {"set": names}, ("set", "place", "answer")
+    if data.worst is None:
+        kind, rows = CHOICES, ("set", "place")
+        coordinates |= {"offered": ("place", names[data.set_of]), "alternative": ("place", labels[data.members])}
     constants = {
         "set_size": ("set", data.sizes),
         "member": ("place", data.members),
         "log_multinomial_coefficient": ("set", coefficients),
         "lapse": float(lapse),
     }
-    observed = {"chosen": ("answer" if is_named else "place", as_counts(asked.counts))}
-    coordinates = {"set": names} | ({} if is_named else by_place)
-    return DataGroups(BEST_WORST if is_named else CHOICES, coefficients, observed, constants, coordinates)
+    observed = {"chosen": (rows[-1], as_counts(asked.counts))}
+    return DataGroups(kind, coefficients, observed, constants, coordinates, rows)
 
 
 def set_names(data: "Choices") -> np.ndarray:

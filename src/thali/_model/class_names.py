@@ -26,6 +26,7 @@ PLACES = {
     "Dates": "thali._data.pairs.dates:Dates",
     "Dependence": "thali._posterior.dependence:Dependence",
     "Elimination": "thali._aspects.likelihoods.elimination:Elimination",
+    "EstimatedWorths": "thali._worths.engines:EstimatedWorths",
     "Estimates": "thali._aspects.maximum_likelihood.estimates:Estimates",
     "Expansion": "thali._classify.sparse_logit.approximation:Expansion",
     "ExperimentDesign": "thali._data.experiments.design:ExperimentDesign",

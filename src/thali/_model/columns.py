@@ -1,6 +1,5 @@
 """The columns of the tables of findings: how each is headed, its unit, and which column holds its error."""
 
-import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from thali._described import without_empty
@@ -13,7 +12,7 @@ MONTE_CARLO = "monte_carlo"  # in attrs: whether errors called std_error are tho
 _OF_DRAWS, _OF_DATA = "MC error", "std. error"
 _ERRORS = {"_mcse": _OF_DRAWS, "_se": _OF_DATA}
 _PLAIN = (str, int, float, tuple, list, dict)  # attrs that stay; tables among them belong to other findings
-_RANK = re.compile(r"p_([2-9]|\d\d+)")
+HEADINGS = "headings"  # in attrs: how columns of this table alone are headed
 
 
 class Column(NamedTuple):
@@ -120,8 +119,6 @@ def described(table: "pandas.DataFrame") -> "pandas.DataFrame":
 
 def heading(name: str, monte_carlo: bool = False) -> str:
     """How a column is headed; `monte_carlo`: in a table whose errors are those of draws."""
-    if rank := _RANK.fullmatch(name):
-        return f"P(rank {rank[1]})"
     known, end = COLUMNS.get(name), next((each for each in _ERRORS if name.endswith(each)), None)
     if known is not None and known.heading:
         found = known.heading

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MISFIT = 0.05  # of the p-value of a check: below it the sentence speaks of misfit
 SENTENCES = {
     "facts": "Data summary",
-    "data": "The model was fitted to data with {data}.",
+    "data": "The model was fitted to the following data: {data}.",
     "summary": "Each quantity has a posterior mean, standard deviation and {interval}; MC error is the Monte Carlo"
     " error of the mean, ess the effective sample size, and r_hat is close to 1 if the chains agree.",
     "estimates": "There are no posterior draws; standard errors and intervals, where available, are listed with the"

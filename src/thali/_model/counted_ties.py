@@ -5,7 +5,7 @@ from typing import Any
 from thali._arguments import one_of
 from thali._data.choices.choices import ties_in_rankings
 from thali._data.judged import Judged
-from thali._data.kinds import CHOICES, GROUPED
+from thali._data.kinds import CHOICES
 
 CONVERSIONS = ("half", "drop")  # that leave no tie
 
@@ -18,7 +18,7 @@ def has_ties(data: Any) -> bool:
 def counted(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
     """The data as a model with that argument `ties` takes them."""
     ties = one_of("ties", ties, (None, *allowed))
-    if data.n_ties and data.kind in (CHOICES, GROUPED[CHOICES]):
+    if data.n_ties and data.kind == CHOICES:
         raise ties_in_rankings(data)
     return data.without_ties(ties) if ties in CONVERSIONS and data.n_ties else data
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._labels import shorten, suggest
 from thali._posterior.interval import tails_of
-from thali._posterior.view import COVARIATE, Posterior
+from thali._posterior.view import COVARIATE
 from thali.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -62,17 +62,16 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
     return x
 
 
-def effects_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
-    """A row a covariate: mean, sd, low, high, above_0, odds."""
+def effects_table(covariates: Sequence[str], beta: np.ndarray, ci: float) -> "pandas.DataFrame":
+    """Return a row a covariate, of coefficients (draws, covariates): mean, sd, low, high, above_0, odds."""
     import pandas as pd
 
     from thali._tables import Table
 
-    beta = posterior.coefficients
     low, high = np.quantile(beta, tails_of(ci), axis=0)
     mean = beta.mean(axis=0)
     columns = {"mean": mean, "sd": beta.std(axis=0), "low": low, "high": high, "above_0": (beta > 0.0).mean(axis=0)}
-    names = pd.Index(posterior.covariates, name="covariate", dtype=object)
+    names = pd.Index(covariates, name="covariate", dtype=object)
     table = Table(columns | {"odds": np.exp(mean)}, index=names)
     table.attrs["interval"] = ci
     return table

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPED, OF_GROUPS, PAIRS
-from thali._people.populations import parse_people
+from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, form_of
+from thali._people.populations import ADJUSTED, INDEPENDENT, parse_people
 from thali.errors import DataError
 
 from .registry import SPECS, spec_named
@@ -15,11 +15,9 @@ MIN_TASKS = 4  # of the median respondent, from which on respondents have indivi
 MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
 MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
 MAX_RANKED = 6  # members of a set whose best and worst are those of a ranking
-WORTHS = "BTL"
-WITHOUT = {
-    WORTHS: ("aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar")
-}  # options of shared aspects
-OF_RESPONDENTS = ("people", "group", "method")  # options of which each excludes individual worths
+WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
+OF_RESPONDENTS = ("people", "group", "method", "spread")  # options of which each excludes individual worths
+OF_ASPECTS = "aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar"  # of shared aspects
 
 
 def _always(data: Any) -> bool:
@@ -44,7 +42,7 @@ def _has_many_options(data: Any) -> bool:
 
 def _has_small_sets(data: Any) -> bool:
     """Return whether shared aspects can be fitted to choices out of these sets."""
-    return data.sizes.max() <= MAX_MEMBERS
+    return data.sizes.max() <= MAX_MEMBERS and not data.n_ties
 
 
 def _is_ranked(data: Any) -> bool:
@@ -66,9 +64,11 @@ class Offer(NamedTuple):
         return spec_named(self.name)
 
     def has(self, words: Iterable[str]) -> bool:
-        """Return whether the model has all of these options of the command line."""
-        known = {option.word for option in self.spec.options}
-        return known.difference(WITHOUT.get(self.name, ())).issuperset(words)
+        """Return whether the model has all of these options, by its usual method unless one is named."""
+        spec, words = self.spec, {*words}
+        is_any = "method" in words or not spec.methods
+        options = spec.options if is_any else spec.options_of(spec.methods[0])
+        return {option.word for option in options}.issuperset(words)
 
 
 # By kind of data with several models, the most frequent question first; of several usual models the first counts.
@@ -78,9 +78,9 @@ OFFERS = (
     Offer(EXPERIMENTS, "latent-class-logit"),
     Offer(EXPERIMENTS, "product-classes"),
     Offer(CHOICES, WORTHS, _is_ranked),
-    Offer(CHOICES, "elimination-by-aspects", _always, _has_small_sets),
+    Offer(CHOICES, ASPECTS, _always, _has_small_sets),
     Offer(PAIRS, WORTHS, _has_many_options),
-    Offer(PAIRS, "elimination-by-aspects", _always),
+    Offer(PAIRS, ASPECTS, _always),
     Offer(CLASSES, "plackett-luce", _always),
     Offer(CLASSES, "sparse-logit"),
 )
@@ -108,27 +108,40 @@ def median_tasks(data: Any) -> Any:
 
 def offers_of(kind: str) -> list[Offer]:
     """Return the models of a kind of data, the most frequent question first; of other kinds all that have options."""
-    kind = OF_GROUPS.get(kind, kind)
     offers = [offer for offer in OFFERS if offer.kind == kind]
     return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
 
 
-def default_model(data: Any, words: Iterable[str] = ()) -> DefaultModel:
-    """Return the model of these data that has these options of the command line, the usual one if that does."""
+def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> DefaultModel:
+    """Return the model of these data that has these options of the command line, the usual one if that does.
+
+    Worths that differ between respondents or groups are those of unique aspects.
+    """
     words = {*words}
-    if data.kind == GROUPED[CHOICES]:
+    if form_of(data) == DataForm(CHOICES, GROUPS):
         data = data.pooled()
     offers = offers_of(data.kind)
     # the first of those that fit equally well
     offer = max(offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data)))
-    others = [each.name for each in offers if each.is_possible(data) and each is not offer]
+    usual = max(offers, key=lambda each: each.is_usual(data))
     settings = {}
-    if (offer.kind, offer.name) == (CHOICES, WORTHS) and data.worst is not None:
-        if data.sizes.max() > MAX_RANKED and "best-worst" not in words:
+    if usual.name == WORTHS:
+        of_aspects = next(each for each in offers if each.name == ASPECTS)
+        if data.worst is not None and data.sizes.max() > MAX_RANKED and "best-worst" not in words:
             settings["best-worst"] = "reversed"
-        if 1 < len(data.respondents) <= data.n_answers / 2 and words.isdisjoint(OF_RESPONDENTS):
+        if _has_individual_scores(data) and words.isdisjoint(OF_RESPONDENTS) and of_aspects.has(words):
             settings["people"] = "individuals"
+        if "people" in settings or people not in (None, INDEPENDENT, ADJUSTED):
+            offer = of_aspects
+        if offer is of_aspects and words.isdisjoint(OF_ASPECTS):
+            settings["aspects"] = "unique"
+    others = [each.name for each in offers if each.is_possible(data) and each is not offer]
     return DefaultModel(offer, settings, others)
+
+
+def _has_individual_scores(data: Any) -> bool:
+    """Return whether the respondents of MaxDiff have individual worths."""
+    return data.worst is not None and 1 < len(data.respondents) <= data.n_answers / 2
 
 
 def fit(data: Any, **settings: Any) -> Any:
@@ -149,7 +162,8 @@ def fit(data: Any, **settings: Any) -> Any:
 
     Returns
     -------
-    EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering or PlackettLuceRegression
+    BradleyTerryLuce, EliminationByAspects, HierarchicalLogit, MultinomialLogit, AdditiveClustering or
+    PlackettLuceRegression
         The fitted model.
 
     Raises

@@ -1,8 +1,8 @@
 """Other names that people use for what models learn: data only, so that `--help` stays fast."""
 
-_BTL = ("BTL", "BT", "Bradley-Terry-Luce", "Bradley-Terry", "Luce")
+ALIASES_OF_WORTHS = ("BTL", "BT", "Bradley-Terry-Luce", "Bradley-Terry", "Luce")
 _IEBA = ("iEBA", "Indian-buffet", "Indian-buffet-process")
-ALIASES_OF_ASPECTS = {**dict.fromkeys(_BTL, "unique"), **dict.fromkeys(_IEBA, "ibp")}
+ALIASES_OF_ASPECTS = dict.fromkeys(_IEBA, "ibp")
 
 
 def plain(name: str) -> str:
@@ -27,7 +27,8 @@ def aspects_meant(word: str) -> str:
     return _MEANT.get(plain(word), word)
 
 
-_MEANT = {plain(name): word for name, word in (ALIASES_OF_ASPECTS | {"unique": "unique", "ibp": "ibp"}).items()}
+_WORDS = ALIASES_OF_ASPECTS | dict.fromkeys((*ALIASES_OF_WORTHS, "unique"), "unique") | {"ibp": "ibp"}
+_MEANT = {plain(name): word for name, word in _WORDS.items()}
 METHODS = {plain(name): "maximum-likelihood" for name in ("maximum-likelihood", "ML", "MLE")}
 
 

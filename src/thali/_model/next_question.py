@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._inference.places import evenly_spaced, starts
 from thali._labels import as_label, suggest
 from thali.errors import ArgumentError
 
@@ -48,7 +49,7 @@ class QuestionOutcomes(NamedTuple):
         """Some of the questions."""
         sizes = np.diff(self.start)[questions]
         places = np.repeat(self.start[questions] - np.cumsum(sizes) + sizes, sizes) + np.arange(sizes.sum())
-        return QuestionOutcomes(self.probabilities[:, places], np.concatenate([[0], np.cumsum(sizes)]))
+        return QuestionOutcomes(self.probabilities[:, places], starts(sizes))
 
     def entropies(self) -> np.ndarray:
         """Of each question in each draw (draws, questions)."""
@@ -215,7 +216,7 @@ def every_pair(among: Any, labels: list[str], rng: np.random.Generator) -> np.nd
 def spaced(n_draws: int, places: int) -> np.ndarray:
     """Return evenly spaced draws, as many as fit beside so many outcomes."""
     most = min(MAX_DRAWS, max(MIN_DRAWS, NUMBERS // places))
-    return np.unique(np.linspace(0, n_draws - 1, min(most, n_draws)).round().astype(np.int64))
+    return evenly_spaced(n_draws, most)
 
 
 def pairs_table(

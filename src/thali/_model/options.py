@@ -93,15 +93,15 @@ SIMILAR = Option(
 )
 TREE = Option(
     "tree",
-    "Tree of related options, which are more likely to share aspects: a table with the columns option and group, or a"
-    " Newick file. Replaces --aspects or --features.",
+    "Tree of related options, which are more likely to share aspects: a table with the columns 'option' and 'group', or"
+    " a Newick file. Replaces --aspects or --features.",
     Path,
     FEATURES,
     metavar="FILE",
 )
 LEAF_LENGTH = Option(
     "leaf_length",
-    "Length of the edges to the options in a tree of groups, in (0, 1]. Near 0 the options of a group share almost"
+    "Length of the branches to the options in a tree of groups, in (0, 1]. Near 0 the options of a group share almost"
     " all aspects; at 1 groups have no effect.",
     float,
     FEATURES,
@@ -117,12 +117,11 @@ GROUP = Option(
 )
 PEOPLE = Option(
     "people",
-    "How respondents differ. independent: not at all (all answers are independent); adjusted: independent, but with"
-    " intervals that generalise to new respondents; individuals: each respondent has weights that vary around common"
-    " weights"
-    " (individuals:each: some weights vary more than others); classes:K (choices only): K latent classes"
-    " (classes:K:similar: the weights of classes vary around common weights); groups:similar or groups:common (with"
-    " --group): groups have similar or the same weights.",
+    "How respondents differ. independent: no differences, and all answers are independent; adjusted: no differences,"
+    " but intervals generalise to new respondents; individuals: the weights of each respondent vary around common"
+    " weights; individuals:each: some of these weights vary more than others; classes:K (choices only): K latent"
+    " classes; classes:K:similar: K latent classes whose weights vary around common weights; groups:similar or"
+    " groups:common (with --group): groups have similar or the same weights.",
     PEOPLE_VALUE,
     default="adjusted with laplace, else independent (the convergence check warns); with --group groups:free",
     metavar="individuals|adjusted|independent|classes:K|groups:WEIGHTS",
@@ -140,6 +139,13 @@ PEOPLE = Option(
 PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
     default="independent (the convergence check warns); with --group groups:free",
     words={word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)},
+)
+PEOPLE_OF_WORTHS = PEOPLE.but(
+    help="How respondents differ. independent: not at all (all answers are independent); adjusted: independent, but"
+    " with intervals that generalise to new respondents.",
+    default="adjusted with laplace, else independent (the convergence check warns)",
+    metavar="adjusted|independent",
+    words={"independent": INDEPENDENT, "adjusted": ADJUSTED},
 )
 SIGNS = Option(
     "signs",
@@ -268,8 +274,8 @@ AWAY = _column(roles.AWAY)
 RESULT = _column(roles.RESULT)
 CODING = Option(
     "coding",
-    "Meaning of a value in the column given by --chosen or --result, or in columns of pairs. Repeat the option for"
-    " several values; other words are recognised automatically.",
+    "Meaning of a value in the column given by --chosen or --result, or in the columns of pairs. Repeat the option for"
+    " several values; common words, such as 'left' or 'tie', are recognised automatically.",
     PAIRS,
     DATA,
     default="recognised",
@@ -300,9 +306,8 @@ COVARIATES = Option(
 )
 OPTION_COVARIATES = Option(
     "option_covariates",
-    "Table of options, with labels in the first column and covariates that predict the worths in the other columns;"
-    " requires"
-    " --aspects unique.",
+    "Table with the labels of the options in the first column and, in the other columns, covariates that predict the"
+    " worths; requires --aspects unique.",
     Path,
     DATA,
     metavar="FILE",
@@ -343,7 +348,7 @@ OF_OBJECTS = (*OF_TRIPLETS, DISSIMILARITIES)
 TIES = Option(
     "ties",
     "Treatment of ties. davidson: a third outcome, with estimated odds; half: half a choice for each option; drop:"
-    " ignored.",
+    " ties are ignored.",
     to=DATA,
     default="davidson; an error in tests that allow only choices",
     words={"davidson": "davidson", "half": "half", "drop": "drop"},
@@ -358,7 +363,7 @@ BEST_WORST = Option(
 )
 COUNTED_TIES = Option(  # where choices alone are known
     "ties",
-    "Treatment of ties. half: half a choice for each option; drop: ignored.",
+    "Treatment of ties. half: half a choice for each option; drop: ties are ignored.",
     to=DATA,
     default="an error",
     words={"half": "half", "drop": "drop"},
@@ -424,14 +429,14 @@ EXPERIMENT = (
     Option(
         "bought",
         "Column with the second answer of each task (dual-response none): 1 if the chosen product would be bought,"
-        " else 0. Not buying is then an alternative.",
+        " else 0. Not buying is then one of the alternatives.",
         to=DATA,
         default="none",
         metavar="COLUMN",
     ),
     Option(
         "bins",
-        "Divide a numeric attribute into K bins, or at the cut points A, B, ...",
+        "Divide a numeric attribute into K bins, or into bins between the cut points A, B, ...",
         CUTS,
         DATA,
         metavar="NAME=K|NAME=A,B,...",
@@ -457,7 +462,7 @@ CONSTANTS = Option(
 )
 SPACE = Option(
     "space",
-    "Parameterisation: preference (utilities) or willingness-to-pay (units of price, cost, fee or fare).",
+    "Parameterisation: preference (utilities) or willingness-to-pay (amounts in units of the price).",
     default="preference",
     words={name: name for name in ("preference", "willingness-to-pay")},
 )

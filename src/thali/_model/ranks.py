@@ -8,6 +8,8 @@ import numpy as np
 from thali._inference.numerics.ranks import rank_bounds
 from thali._posterior.interval import tails_of
 
+from .columns import HEADINGS
+
 if TYPE_CHECKING:
     import pandas
 
@@ -36,7 +38,8 @@ def tabulate_ranks(utility: np.ndarray, labels: Sequence[str], every_rank: bool,
     probability = np.clip(np.cumsum(share[:, :n], axis=1) / len(utility), 0.0, 1.0)
     low, high = np.quantile(rank, tails_of(ci), axis=0, method="inverted_cdf")
     table = {"rank": rank.mean(axis=0), "rank_low": low, "rank_high": high}
-    table |= {f"p_{r + 1}": probability[:, r] for r in range(n if every_rank else 1)}
+    shown = range(n if every_rank else 1)
+    table |= {f"p_{r + 1}": probability[:, r] for r in shown}
     frame = Table(table, index=pd.Index(labels, name="option"))
-    frame.attrs["interval"] = ci
+    frame.attrs |= {"interval": ci, HEADINGS: {f"p_{r + 1}": f"P(rank {r + 1})" for r in shown[1:]}}
     return frame.iloc[np.argsort(frame["rank"].to_numpy(), kind="stable")]

@@ -175,6 +175,12 @@ REFERENCES = {
         1981,
         "Rubin, D. B. (1981). The Bayesian bootstrap. The Annals of Statistics, 9, 130–134.",
     ),
+    "rue2009": Reference(
+        "Rue, Martino & Chopin",
+        2009,
+        "Rue, H., Martino, S., & Chopin, N. (2009). Approximate Bayesian inference for latent Gaussian models by using "
+        "integrated nested Laplace approximations. Journal of the Royal Statistical Society: Series B, 71, 319–392.",
+    ),
     "shepard1979": Reference(
         "Shepard & Arabie",
         1979,

@@ -27,8 +27,8 @@ SENTENCES = {
     "profiles.option": "Probability that an option is preferred to another (0.5: indifferent)",
     "assignment": "Segment of each respondent",
     "methods": "Segments were formed by k-means clustering of the log odds of {what}; in every draw, each respondent"
-    " belongs to the nearest centre. The number of segments (2 to 6) is the most stable one by the adjusted Rand"
-    " index {source}.",
+    " belongs to the nearest centre. The number of segments (2 to 6) was chosen for the greatest stability, measured"
+    " by the adjusted Rand index {source}.",
 }
 
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.choices.parts import without_tied_sets
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import CovariateCells
 from thali._data.pairs.parts import questions_of
@@ -11,7 +12,7 @@ from thali._data.questions import Questions
 from thali._model.answer_checks import AlikeRespondents, check_answers, refuse_weights
 from thali.errors import DataError
 
-from .estimates import WorthEstimates, as_likelihood
+from .estimates import WorthEstimates
 
 if TYPE_CHECKING:
     import pandas
@@ -30,6 +31,8 @@ def check_votes(data: Any, drawn: WorthEstimates, random_seed: Any, ci: float) -
     DataError
         If counts are fractional, or there are too many different comparisons.
     """
+    from thali._worths.of_data import as_likelihood
+
     density, data = drawn.density, as_likelihood(data)
     assert density is not None and drawn.points is not None
     if density.n_rows > _MOST:
@@ -62,6 +65,10 @@ def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[
     """Return a question for each set, and the probabilities of its answers by each judge."""
     from thali._worths.answers import set_probabilities
 
+    if data.n_ties:
+        data = without_tied_sets(data)
+    if not data.n_sets:
+        raise DataError("All choices are ties in rankings, which the check of predictions does not cover.")
     asked = data.questions()
     if not density.n_judges:
         return asked, [AlikeRespondents(set_probabilities(density, data, points), lambda some: asked.times[some, None])]

@@ -5,21 +5,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._data.choices import Choices
-from thali._data.choices.choices import places_of_rows
-from thali._data.connectivity import check_finite
 from thali._inference.numerics.ranks import descending, means_along
 from thali._inference.progress import Progress
 from thali._inference.seeds import streams
-from thali._labels import shorten
-from thali._model.best_worst import LARGEST
 from thali._model.clusters import clusters_of
 from thali._model.dependence import choose_dependence, effect_of
 from thali._people.populations import ADJUSTED, INDEPENDENT
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import POWER, SCORES, Dependence
 from thali._posterior.surely import CERTAIN
-from thali.errors import Argument, DataError, Setting
 
 from .counted import Judgements
 from .scale import WorthScale
@@ -31,7 +25,6 @@ if TYPE_CHECKING:
     from thali._worths.respondents import RespondentVariance
 
 DRAWS, LEAST_DRAWS, MOST_NUMBERS = 4000, 500, 25_000_000  # of Laplace's approximation; numbers in all draws
-_FLAT = 1e-10  # curvature, beside that along single coordinates, of directions about which comparisons say nothing
 
 
 class WorthEstimates(NamedTuple):
@@ -75,15 +68,13 @@ def drawn_of(
 ) -> WorthEstimates:
     """Return the worths by that method."""
     from thali._worths.laplace import Marginal
+    from thali._worths.of_data import as_likelihood, check_estimable
 
     data, estimates = as_likelihood(data), method == "maximum-likelihood"
-    if estimates:
-        keeps = "set ", Setting("method", "laplace"), ", whose prior keeps estimates finite."
-        check_finite(data.labels, *_beaten(data), keeps)
     pose = posed(data, asked, lapse, not estimates)
+    if estimates:
+        check_estimable(data, pose.density)
     check_anchor(pose, scale, data.labels)
-    if estimates and data.covariates is not None:
-        _check_identified(pose.density, data.covariates.names)
     with Progress(progressbar and method != "mcmc", "drawing", 1, "draws") as progress:
         progress.note("estimating worths")
         marginal = Marginal(pose.density, spread, asked.judge_sd, asked.drift)
@@ -206,50 +197,3 @@ def _centred(density: "Density", points: np.ndarray) -> np.ndarray:
     """Return centred log worths in the last period, shape (draws, options)."""
     worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
     return worths[-1].T
-
-
-def as_likelihood(data: Judgements) -> Judgements:
-    """The data as their likelihood is computed: of three the best and the worst are a ranking."""
-    if isinstance(data, Choices) and data.worst is not None and (size := int(data.sizes.max())) > LARGEST:
-        raise DataError(
-            f"Best and worst of {size} options were chosen, but a leaderboard sums over rankings of at most {LARGEST};"
-            " remove larger sets, or fit EliminationByAspects('unique', best_worst='reversed')."
-        )
-    if isinstance(data, Choices) and data.worst is not None and data.sizes.max() <= 3:
-        data = data.as_rankings()
-    return data.to_comparisons() if isinstance(data, Choices) and data.worst is None and data.is_paired else data
-
-
-def _beaten(data: Judgements) -> tuple[np.ndarray, np.ndarray]:
-    """Who was chosen over whom, each two once or more often."""
-    if isinstance(data, Choices):
-        row, place = places_of_rows(data)
-        others, below = data.members[place], ~data.are_chosen(row, place)
-        tied, above = data.n_tied[data.set_of[place]], []
-        for k in range(tied.max()):  # each of those that tie is above all others
-            some = below & (tied > k)
-            above.append(data.members[[data.choice[row[some]] + k, place[some]]])
-        winner, loser = np.concatenate(above, axis=1)
-        if data.worst is not None:
-            winner, loser = np.append(winner, others), np.append(loser, data.members[data.worst[row]])
-        differ = winner != loser
-        return winner[differ], loser[differ]
-    beats = data.wins + data.tied > 0, data.losses + data.tied > 0
-    winner = np.append(data.first[beats[0]], data.second[beats[1]])
-    return winner, np.append(data.second[beats[0]], data.first[beats[1]])
-
-
-def _check_identified(density: "Density", names: tuple[str, ...]) -> None:
-    """Refuse covariates whose effects the likelihood alone does not tell from worths."""
-    curvature = density.curvature(np.zeros(density.size)).dense()
-    scale = np.sqrt(np.diag(curvature))
-    directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
-    if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
-        raise DataError(
-            f"The comparisons do not separate the worths from the effects of covariates ({shorten(names)}), which must"
-            " vary between comparisons of the same pair and must not be collinear; set ",
-            Setting("method", "laplace"),
-            ", which has a prior, or name fewer with ",
-            Argument("covariates"),
-            ".",
-        )

@@ -197,7 +197,10 @@ def check(board: Leaderboard, settings: None) -> Finding | None:
         return Finding(board.check_facts["missing"]) if "missing" in board.check_facts else None
     table, good = board.of_check, describes(board.of_check)
     drawn = None if good is None else Picture("check", _CHECK, table)
-    found = check_of(table, check_sentence(table), good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
+    sentence = check_sentence(table)
+    if isinstance(board.data, Choices) and board.data.n_ties:
+        sentence += f" It does not cover {plural(board.data.n_ties, 'tie')} in rankings."
+    found = check_of(table, sentence, good, f"{_CHECK[:-1]}, worst-fitting first", drawn)
     return replace(found, notes=(_MISFIT,)) if good is False else replace(found, brief=None)
 
 

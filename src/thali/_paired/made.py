@@ -41,6 +41,7 @@ _SENTENCES = {
     "people": "are clustered by respondent {source}",
     "rankings": "An option was chosen from a set with probability proportional to its worth; a ranking was modelled as"
     " a sequence of such choices {source}.",
+    "ties in rankings": "Options that tied in a ranking came before the others in any order.",
     "judges": "The log odds of a judge's choice were d times the difference in log worth, with log d ~"
     " Normal(0, tau²) and a mean of 0 over judges, and {spread}.",
     "bias": "Each judge had individual covariate coefficients, which varied around the common ones as Normal(0, v²),"
@@ -113,6 +114,8 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
     if isinstance(board.data, Choices):
         sentences.append(phrase(_SENTENCES, "rankings", source=Cite("plackett1975")))
         sentences += [] if board.data.worst is None else [best_worst_sentence(RANKING)]
+        if board.data.n_ties:
+            sentences.append(_SENTENCES["ties in rankings"])
     elif board.data.n_ties:
         sentences.append(ties_sentence("" if is_estimate else _SENTENCES["ties prior"]))
     elif not isinstance(before, Choices) and before.n_ties:

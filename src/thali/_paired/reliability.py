@@ -8,7 +8,7 @@ from thali._inference.seeds import streams
 from thali._posterior.interval import tails_of
 
 from .counted import Judgements
-from .estimates import WorthEstimates, as_likelihood
+from .estimates import WorthEstimates
 from .worths import WorthsRequest, knows_judges, posed
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ def reliability_table(
     squared = squared_correlations(drawn.log_worths)
     found = {"r_squared": (squared.mean(), *np.quantile(squared, tails_of(asked.ci)))}
     found["separation"] = separation(drawn.log_worths), np.nan, np.nan
+    from thali._worths.of_data import as_likelihood
+
     data = as_likelihood(data)
     if asked.judges:
         judge = density.rows.judge

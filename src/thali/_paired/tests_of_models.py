@@ -39,7 +39,7 @@ def notes(model: FitTest, comparisons: float, parameters: int, nested: str) -> s
     """The caveats of a test of a model against the saturated one, and of tests of nested models."""
     sentences = []
     if model.kind == "none":
-        sentences.append(f"The test of the model is not available: {model.why}.")
+        sentences.append(f"The test of the model is not available, because {model.why}.")
     sentences += rough(f"The tests of {nested} are", comparisons, parameters)
     return " ".join(sentences)
 

@@ -227,7 +227,7 @@ def unknown_respondents(people: Any) -> DataError:
         Setting("people", people),
         " requires the respondent of each answer, which these data do not contain; read the data again and name the"
         " column of respondents",
-        InPython("", Message(", ", Argument("respondent"))),
+        InPython("", Message(" with ", Argument("respondent"))),
         ".",
     )
 

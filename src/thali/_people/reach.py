@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import whole
+from thali._inference.places import evenly_spaced
 from thali._inference.seeds import streams
 from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError
@@ -35,7 +36,7 @@ class ReachSearch(NamedTuple):
 def draws_held(draws: int, people: int, options: int) -> np.ndarray:
     """Numbers of evenly spaced draws, all of them if there is room."""
     most = int(np.clip(MAX_TRUTHS // (people * options), 2, draws))
-    return np.unique(np.linspace(0, draws - 1, most).round().astype(np.int64))
+    return evenly_spaced(draws, most)
 
 
 def reach_table(
@@ -75,7 +76,7 @@ def reach_table(
 def searched(reaches: np.ndarray, size: int, most: int) -> ReachSearch:
     """The sets that reach most people, so many of them: of all sets, by some of the draws, or by a greedy search."""
     draws, people, number = reaches.shape
-    some = np.unique(np.linspace(0, draws - 1, max(2, _MAX_ROWS // people)).round().astype(np.int64))
+    some = evenly_spaced(draws, max(2, _MAX_ROWS // people))
     if comb(number, size) <= MAX_SETS:
         bits = packed(reaches[some] if len(some) < draws else reaches)
         sets = np.fromiter(chain.from_iterable(combinations(range(number), size)), np.int32).reshape(-1, size)

@@ -10,6 +10,7 @@ from thali._arguments import several_whole
 from thali._data.kinds import INSIDE, INSIDE_LEVELS
 from thali._described import Described, Description, as_text
 from thali._digits import percent
+from thali._inference.places import evenly_spaced
 from thali._inference.seeds import streams
 from thali._labels import plural
 from thali._posterior.interval import INTERVAL, tails_of
@@ -43,7 +44,7 @@ class Preferences(NamedTuple):
 def spaced_draws(draws: int, people: int, levels: int) -> np.ndarray:
     """Numbers of evenly spaced draws, as many as there is room for."""
     most = int(np.clip(_MAX_NUMBERS / (people * levels), 2, MAX_DRAWS))
-    return np.unique(np.linspace(0, draws - 1, min(most, draws)).round().astype(np.int64))
+    return evenly_spaced(draws, most)
 
 
 class HasSegments:

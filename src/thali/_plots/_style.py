@@ -39,6 +39,11 @@ def shades_of_owners() -> "Colormap":
     return ListedColormap(colormaps[SHADES](np.linspace(_PALEST, 1.0, 256))).with_extremes(bad="white")
 
 
+def hide_spines(ax: "Axes", *more: str) -> None:
+    """Draw no frame at the top and on the right, nor on these sides."""
+    ax.spines[["top", "right", *more]].set_visible(False)
+
+
 def whole_ticks(most: int) -> list[int]:
     """The whole numbers from 1 to `most`, evenly spaced; all of them up to 12."""
     step = next(step for power in (1, 10, 100, 1000, 10_000) for step in (power, 5 * power) if most <= 12 * step)
@@ -111,7 +116,7 @@ def name_rows(ax: "Axes", at: Any, labels: list[str], **look: Any) -> None:
     """Write names at the left of rows, with neither ticks nor a frame."""
     ax.set_yticks(at, labels, parse_math=False, **look)
     ax.tick_params(axis="y", length=0)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(ax, "left")
 
 
 def draw_intervals(ax: "Axes", at: Any, mean: Any, low: Any, high: Any, label: str) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, new_axes, short
+from ._style import COLOURS, hide_spines, label_width, level_of, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -111,4 +111,4 @@ def _draw(ax: "Axes", table: "pandas.DataFrame", most: float) -> None:
     ax.set(xlim=(-0.04, 1.04), ylim=(-0.04, 1.04), aspect="equal")
     ax.set_xticks(*_TICKS)
     ax.set_yticks(*_TICKS)
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)

@@ -9,7 +9,7 @@ from thali._arguments import whole
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, legend_of, new_axes
+from ._style import COLOURS, hide_spines, label_width, legend_of, new_axes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +72,7 @@ def classes(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_c
         ax.set_xlim(left=0)
         ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
         ax.tick_params(axis="y", length=0)
-        ax.spines[["top", "right", "left"]].set_visible(False)
+        hide_spines(ax, "left")
         ax.set_yticks(at, [""] * len(at))
     shares.set_yticks(at, names, fontsize=9, parse_math=False, linespacing=1.1)
     covered = 100 * float(table["importance"].sum())

@@ -9,7 +9,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, legend_of, mark_points, new_axes, short, shortened
+from ._style import COLOURS, hide_spines, label_width, legend_of, mark_points, new_axes, short, shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -101,7 +101,7 @@ def _panels(
     """The models to draw, and which two of them, across and up, stand in each panel."""
     models = [row for row in table.index if row not in (BASE, EMP) and row in scores]
     if not models:
-        raise ArgumentError("`table` must have the row of a model in addition to BASE and EMP; got none.")
+        raise ArgumentError("`table` must have at least one row of a model in addition to 'BASE' and 'EMP'; got none.")
     if len(models) == 1:
         models = [BASE, *models]
     if len(models) <= max(max_models, 2):
@@ -139,7 +139,7 @@ def _draw_panel(ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]], p
             ax.scatter(*at[group & ~finite].T, s=30, color=colour, marker="x", clip_on=False, zorder=3)
     for axis, (model, _) in zip((ax.xaxis, ax.yaxis), models, strict=True):
         axis.set_label_text(f"{_before(model, 12, ': ')}−ln likelihood of a pair", fontsize=9, parse_math=False)
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     named = _worth_naming(at)
     handles += mark_points(ax, *at[named].T, [pairs[number] for number in named])
     room = {"borderpad": 0.2, "borderaxespad": 0.2, "handlelength": 1.0, "handletextpad": 0.3, "labelspacing": 0.2}

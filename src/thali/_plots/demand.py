@@ -8,7 +8,7 @@ from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import COLOURS, draw_intervals, hide_spines, label_width, legend_of, level_of, name_rows, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -79,7 +79,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set_ylim(0, min(1.0, 1.08 * float(max(ends))))
     ax.yaxis.set_major_formatter(_percent)
     ax.grid(axis="y", color="0.9", linewidth=0.7, zorder=0)
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     if several:
         legend_of(ax, "lower left", (0.0, 1.0), ncols=3, handlelength=1.5)
     else:

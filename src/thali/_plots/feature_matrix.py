@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._labels import positions
+
 from ._fonts import picture
 from ._style import GRID, label_width, new_axes, shades_of_owners, short
 
@@ -54,7 +56,7 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     """
     labels = table.attrs["labels"]
     n = len(labels)
-    row_of = {label: row for row, label in enumerate(labels)}
+    row_of = positions(labels)
     expected = table["probability"] * (table["weight"] if "weight" in table else 1.0)
     sizes = table["members"].map(len)
     alone = _alone(table, expected.where(sizes == 1, 0.0), row_of)

@@ -6,7 +6,7 @@ from thali._digits import number
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, new_axes
+from ._style import COLOURS, hide_spines, interval_of, new_axes
 
 if TYPE_CHECKING:
     import pandas
@@ -51,5 +51,5 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     low, high = table.attrs["low_high"]
     interval = interval_name(interval_of(table))
     ax.set_title(f"mean {number(table.attrs['mean'])}, {interval} {number(low)} to {number(high)}", fontsize=10)
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     return ax

@@ -5,10 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import positions
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, hide_spines, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -64,7 +65,7 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
         panel.locator_params(axis="x", nbins=4, integer=True)
         panel.grid(axis="x", color="0.9", linewidth=0.8)
         panel.set_axisbelow(True)
-    place = {label: row for row, label in enumerate(table.index)}
+    place = positions(table.index)
     drawn = [[place[member] for member in members if member in place] for members in table.attrs["tiers"]]
     for number, (lane, members) in enumerate(_lanes([members for members in drawn if len(members) > 1])):
         colour = COLOURS[number % len(COLOURS)]
@@ -79,7 +80,7 @@ def leaderboard(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None) -
         panel.set_yticks(rows, labels if panel is ratings else [""] * n, parse_math=False)
         panel.set_ylim(n - 0.4, -0.6)
         panel.tick_params(axis="y", length=0)
-        panel.spines[["top", "right", "left"]].set_visible(False)
+        hide_spines(panel, "left")
     return list(axes)
 
 

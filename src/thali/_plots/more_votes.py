@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ._fonts import picture
-from ._style import COLOURS, legend_of, new_axes
+from ._style import COLOURS, hide_spines, legend_of, new_axes
 
 if TYPE_CHECKING:
     import pandas
@@ -42,6 +42,6 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set(xlim=(0, None), ylim=(-0.02, 1.02), xlabel="further votes")
     ax.set_ylabel("probability that the leaders are separated")
     ax.xaxis.set_major_formatter(lambda votes, _: f"{votes:,.0f}")
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     legend_of(ax, "lower left", (0.0, 1.0))
     return ax

@@ -7,7 +7,7 @@ import numpy as np
 from thali._digits import number, percent
 
 from ._fonts import picture
-from ._style import label_width, legend_of, level_of, mark_points, new_axes, short_set, shortened
+from ._style import hide_spines, label_width, legend_of, level_of, mark_points, new_axes, short_set, shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -80,7 +80,7 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set_xlabel(f"predicted {quantities[1]} ({shown}{of_all})")
     if "explained" in table.attrs:
         ax.set_title(_title(table.attrs["explained"]), fontsize=10, loc="left")
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     legend_of(ax, "upper left", (1.02, 1), title="Worst-predicted pairs", labelspacing=0.9)
     return ax
 

@@ -7,7 +7,17 @@ from thali._digits import percent
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, divide_rows, grouped_rows, interval_of, label_width, name_grouped_rows, new_axes, short
+from ._style import (
+    COLOURS,
+    divide_rows,
+    grouped_rows,
+    hide_spines,
+    interval_of,
+    label_width,
+    name_grouped_rows,
+    new_axes,
+    short,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -79,7 +89,7 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         panel.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
         panel.set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         panel.tick_params(axis="y", length=0)
-        panel.spines[["top", "right", "left"]].set_visible(False)
+        hide_spines(panel, "left")
         panel.set_yticks([*places, *heads], [""] * (len(places) + len(heads)))
     first = drawn[0]
     name_grouped_rows(first, places, labels, heads, names)

@@ -9,7 +9,7 @@ from thali._posterior.summary import bulk_and_r_hat
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, legend_of, new_axes, short
+from ._style import COLOURS, hide_spines, legend_of, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
         panel.set_title(told, loc="left", fontsize=9, parse_math=False)
         panel.set_xlim(0, quantities[name].shape[1])
         panel.ticklabel_format(useOffset=False)
-        panel.spines[["top", "right"]].set_visible(False)
+        hide_spines(panel)
     axes[-1].set_xlabel("draw")
     chains = len(next(iter(quantities.values())))
     if chains <= len(COLOURS):  # more of them share colours

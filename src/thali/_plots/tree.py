@@ -11,7 +11,7 @@ from thali._trees.tree import Tree
 from thali.errors import ArgumentError
 
 from ._fonts import find_fonts, picture
-from ._style import label_width, new_axes, short
+from ._style import hide_spines, label_width, new_axes, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
     ax.yaxis.tick_right()
     ax.set_yticks(np.arange(0, n, step), labels[::step], parse_math=False, fontsize=size)
     ax.tick_params(axis="y", length=0, pad=2)
-    ax.spines[["top", "right", "left"]].set_visible(False)
+    hide_spines(ax, "left")
 
     if texts := _names(ax, tree, x, y):
         find_fonts([ax])

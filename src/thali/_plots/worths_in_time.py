@@ -4,10 +4,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._labels import positions
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, new_axes, short
+from ._style import COLOURS, hide_spines, interval_of, label_width, new_axes, short
 
 if TYPE_CHECKING:
     import pandas
@@ -46,7 +47,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     'rating (89 % interval)'
     """
     periods = list(dict.fromkeys(table["period"]))
-    at = {name: k for k, name in enumerate(periods)}
+    at = positions(periods)
     last = table[table["period"] == periods[-1]].sort_values("rank", kind="stable")
     order = list(dict.fromkeys([*last["option"], *table["option"]]))
     moved = {*table.attrs["better"], *table.attrs["worse"]}
@@ -93,7 +94,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
         ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
     ax.grid(axis="y", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)
+    hide_spines(ax)
     return ax
 
 

@@ -107,7 +107,7 @@ def check_convergence(summary: "pandas.DataFrame", advice: Advice = NO_ADVICE) -
     >>> bool(convergence), str(convergence).split(":")[0]
     (False, 'The 4 chains do not agree yet')
     >>> str(convergence).split("; ")[1]
-    'refit with `draws=11000` (now 1000) and increase `tune` in proportion.'
+    'refit with `draws=11000` (now 1000) and a proportionally larger `tune`.'
     """
     if not {"chains", "draws"} <= set(summary.attrs):
         raise ArgumentError(
@@ -214,7 +214,7 @@ def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
     """A run that is so many times as long."""
     assert advice.draws is not None
     more = Setting(advice.draws, _two_digits(max(now * times, advice.least)))
-    return (more, f" (now {now})", *((" and increase ", Argument("tune"), " in proportion") if advice.tunes else ()))
+    return (more, f" (now {now})", *((" and a proportionally larger ", Argument("tune")) if advice.tunes else ()))
 
 
 def _two_digits(number: float) -> int:

@@ -250,7 +250,7 @@ def _check_file(path: Path, verify: bool) -> None:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}") from error
     if not intact:
         raise DataError(
-            f"'{path}' is damaged or was changed since thali wrote it (its hash is missing or wrong); to read it"
+            f"'{path}' is damaged or has been changed since thali wrote it (its hash is missing or wrong); to read it"
             " anyway, use th.load(path, verify=False)"
         )
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._data.kinds import BEST_WORST, CHOICES, GROUPS, ONE, OWN, PAIRS, PEOPLE, SIMILARITIES, TRIPLETS
+from thali._inference.places import starts
 
 from .dependence import Dependence, dependence_in
 from .store import tree_of
@@ -447,7 +448,7 @@ class Posterior(PosteriorTree):
     @property
     def set_start(self) -> np.ndarray:
         """Where the members, or the pairs, of each set begin (sets + 1,)."""
-        return np.concatenate([[0], np.cumsum(self.fixed["set_size"].values)])
+        return starts(self.fixed["set_size"].values)
 
     @property
     def similarities(self) -> np.ndarray:

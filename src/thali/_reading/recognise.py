@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from thali._data.columns import column
-from thali._data.kinds import EXPERIMENTS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import EXPERIMENTS, SIMILARITIES, spec_of_kind
 from thali._data.roles import COUNT, OBJECTS, RESPONDENT, TARGET, TASK_OF_RESPONDENT, by_plain_name, refuse_ambiguous
 from thali._labels import as_label, shorten, suggest
 from thali._source import Source
@@ -234,7 +234,7 @@ def recognise(
         if table.short_rows and not triangles:
             raise DataError(table.short_rows)
         known = {
-            "known": len(kinds) == 1 or {*kinds} == {SIMILARITIES, TRIPLETS},
+            "known": len(kinds) == 1 or (bool(kinds) and all(spec_of_kind(kind).of_objects for kind in kinds)),
             "levels": order | (options.get("levels") or {}) or None,
         }
         readings = _matches(named or tried, table, options | known)

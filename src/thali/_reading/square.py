@@ -11,7 +11,7 @@ from thali._data.roles import RESPONDENT, plain
 from thali._data.similarities.tables import is_symmetric
 from thali._data.squares import mismatch
 from thali._data.suspicious import refuse_lone_totals
-from thali._labels import as_label, checked_labels
+from thali._labels import as_label, checked_labels, positions
 from thali.errors import DataError
 
 from .cells import DECIMAL_COMMA, MISSING
@@ -133,7 +133,7 @@ def _labelled(frame: pd.DataFrame) -> tuple[np.ndarray, tuple[str, ...]] | None:
     if 2 * shared <= max(len(rows), len(header) - 1):
         return None
     own = checked_labels(header[1:], "Labels in the header")
-    place = {name: k for k, name in enumerate(checked_labels(rows, "Labels in the first column"))}
+    place = positions(checked_labels(rows, "Labels in the first column"))
     if set(place) != set(own):
         numbers = frame.iloc[:, 1:].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
         refuse_lone_totals(list(place), own, numbers)

@@ -19,7 +19,7 @@ from thali._data.columns import column, note_thousands, numbers_rows, refuse_nes
 from thali._data.described_columns import side_columns
 from thali._data.pairs.trials import STEMS
 from thali._data.roles import BEST, CHOSEN_OF_TWO, ODD, RESPONDENT, ROW_NUMBERS, WORST, by_plain_name, plain
-from thali._labels import as_label, plural, shorten
+from thali._labels import as_label, plural, positions, shorten
 from thali._source import Source, read_source
 from thali.errors import Argument, DataError
 
@@ -695,6 +695,6 @@ def _typed_again(frame: pd.DataFrame, decimal_comma: bool) -> pd.DataFrame:
 
 
 def _text(column: list[str], distinct: dict[str, None]) -> "np.ndarray | pd.api.extensions.ExtensionArray":
-    place = {text: k for k, text in enumerate(distinct)}
+    place = positions(distinct)
     codes = np.fromiter(map(place.__getitem__, column), np.int64, len(column))
     return pd.Series([text or None for text in place]).array.take(codes)

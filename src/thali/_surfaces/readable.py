@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from thali._described import is_numbered
 from thali._digits import DECIMALS, TERMINAL_MARKS, Marks, cell, decimals_of, with_two_digits
 from thali._labels import display_width
-from thali._model.columns import COLUMNS, MONTE_CARLO, heading
+from thali._model.columns import COLUMNS, HEADINGS, MONTE_CARLO, heading
 from thali._posterior.interval import INTERVAL, interval_name, level_name
 
 if TYPE_CHECKING:
@@ -64,7 +64,8 @@ def readable(table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, most: int
             columns.append([low if low == high == marks.missing else f"{low} to {high}" for low, high in limits])
             is_text.append(False)
         elif not (name != _low_of(name) and _low_of(name) in columns_of):
-            head.append(heading(name, table.attrs.get(MONTE_CARLO, False)))
+            headings = table.attrs.get(HEADINGS, {})
+            head.append(headings.get(name) or heading(name, table.attrs.get(MONTE_CARLO, False)))
             columns.append(cells(name, values, least[place], marks))
             is_text.append(frame.dtypes.iloc[place].kind not in "iufb")
     return Readable(head, [list(row) for row in zip(*columns, strict=True)], is_text, sides)

@@ -251,9 +251,14 @@ def _on_a_tree(model, data):
 GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
 _TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
-EBA, ADDITIVE = "elimination-by-aspects", "additive-clustering"
+EBA, ADDITIVE, BTL = "elimination-by-aspects", "additive-clustering", "bradley-terry-luce"
 
 SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is special behind a comma
+    BTL: Smallest(th.BradleyTerryLuce, pairs, DRAWS, first_pair),
+    f"{BTL}, mcmc": Smallest(partial(th.BradleyTerryLuce, method="mcmc"), pairs, CHAINS, first_pair),
+    f"{BTL}, maximum likelihood": Smallest(
+        partial(th.BradleyTerryLuce, method="maximum-likelihood"), pairs, {}, first_pair
+    ),
     EBA: Smallest(th.EliminationByAspects, pairs, CHAINS, first_pair),
     f"{EBA}, unique": Smallest(partial(th.EliminationByAspects, aspects="unique"), pairs, CHAINS, first_pair),
     f"{EBA}, number": Smallest(partial(th.EliminationByAspects, aspects=2), pairs, CHAINS, first_pair),
@@ -315,9 +320,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     ),
     f"{EBA}, choice kinds": Smallest(
         partial(th.EliminationByAspects, people=_TWO_CLASSES), answered_sets, CHAINS, first_set
-    ),
-    f"{EBA}, laplace": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", method="laplace"), pairs, DRAWS, first_pair
     ),
     f"{EBA}, maximum likelihood": Smallest(
         partial(th.EliminationByAspects, aspects="unique", method="maximum-likelihood"),

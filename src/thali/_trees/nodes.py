@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import checked_labels, shorten
+from thali._labels import checked_labels, positions, shorten
 from thali.errors import DataError
 
 SAME_DEPTH = 1e-6  # leaves are equally deep within this share of the depth: written trees are rounded
@@ -120,7 +120,7 @@ def numbered(nodes: Nodes) -> Nodes:
     below = children(nodes.parents)
     order = postorder(below)
     order = sorted(node for node in order if not below[node]) + [node for node in order if below[node]]
-    place = {node: new for new, node in enumerate(order)}
+    place = positions(order)
     return Nodes(
         [nodes.names[node] for node in order],
         [nodes.lengths[node] for node in order],

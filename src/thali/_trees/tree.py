@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._described import Described, Description
-from thali._labels import plural, shorten, suggest
+from thali._labels import plural, positions, shorten, suggest
 from thali._late import carried_out_by
 from thali.errors import ArgumentError, DataError
 
@@ -31,7 +31,7 @@ def drawing(tree: Nodes) -> str:
     order = postorder(below)
     column = np.rint(np.array(depths(tree.parents, tree.lengths)) * WIDTH).astype(int)
     leaves = [node for node in order if not below[node]]
-    row = {leaf: number for number, leaf in enumerate(leaves)}
+    row = positions(leaves)
     for node in order:
         if below[node]:
             row[node] = row[below[node][0]]
@@ -305,7 +305,7 @@ class Tree(Described):
             return self
         if mismatch := _unmatched(options, self.labels):
             raise DataError(f"The leaves of the tree must have the names of the options; {mismatch}.")
-        place = {label: node for node, label in enumerate(self.labels)}
+        place = positions(self.labels)
         order = [place[label] for label in options] + list(range(self.n_leaves, len(self.parents)))
         names = [self.names[node] for node in order]
         # parents are inner nodes, which have not moved yet

@@ -93,6 +93,17 @@ def _factor(curvature: Bordered) -> BorderedFactor | None:
         return None
 
 
+def _damped_factor(curvature: Bordered) -> BorderedFactor:
+    """The factor of curvatures that rounding may leave not quite positive."""
+    damped = (_factor(curvature.with_more(damping * np.abs(curvature.diagonal))) for damping in _DAMPINGS)
+    factor = next((each for each in damped if each is not None), None)
+    if factor is None:
+        raise DataError(
+            "The scales of the covariates differ too much; divide each covariate by its standard deviation."
+        )
+    return factor
+
+
 def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None) -> Mode:
     """Return the mode of the density, by damped Newton steps from a point, or from equal worths and judges."""
     climb = _Climb(density, spreads)
@@ -114,13 +125,7 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None)
 def _about(density: Density, point: np.ndarray, value: float, spreads: Spreads, factor: BorderedFactor | None) -> Mode:
     """The normal distribution about a mode; without a factor that of the convex part of the density."""
     if factor is None:
-        curvature = curvature_at(density, point, spreads, is_convex=True)
-        damped = (_factor(curvature.with_more(damping * np.abs(curvature.diagonal))) for damping in _DAMPINGS)
-        factor = next((each for each in damped if each is not None), None)
-    if factor is None:
-        raise DataError(
-            "The scales of the covariates differ too much; divide each covariate by its standard deviation."
-        )
+        factor = _damped_factor(curvature_at(density, point, spreads, is_convex=True))
     free = int(density.is_free.sum())
     return Mode(point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant))
 
@@ -217,7 +222,7 @@ class Marginal:
         once = self.density.curvature(mode.point, is_convex=True)
 
         def at(times: float) -> np.ndarray:
-            factor = BorderedFactor(added(prior, Bordered(*(times * part for part in once))))
+            factor = _damped_factor(added(prior, Bordered(*(times * part for part in once))))
             return np.linalg.inv(contrasts.T @ factor.solve(contrasts))
 
         return at

@@ -137,7 +137,7 @@ def test_on_the_command_line(run, tmp_path, monkeypatch):
     sparse = run("fit", "sparse.csv", "--method", "maximum-likelihood", "--print", "all")
     assert sparse.code == 0 and str(maximised(data=th.PairedComparisons(SPARSE)).fit_test())[:-1] in sparse.out
     single = run("fit", "once.csv", "--method", "maximum-likelihood", "--print", "all")
-    assert single.code == 0 and "not available: pairs were compared 1.00" in single.out
+    assert single.code == 0 and "not available, because pairs were compared 1.00" in single.out
     assert "p = " not in single.out
 
 

@@ -21,7 +21,7 @@ def test_the_amount_is_positive_and_for_what_is_liked(liked):
     model = th.MultinomialLogit(linear="price").fit(data)
     (found,) = [each for each in model.findings(price="price") if each.key == "willingness_to_pay"]
     other = "Store" if liked == "Clara" else "Clara"
-    assert f"for brand {liked} over {other}" in str(found.sentence)
+    assert f"for brand {liked} rather than {other}" in str(found.sentence)
     amount = float(str(found.sentence).split("would pay ")[1].split(" ")[0])
     assert amount == pytest.approx(2.0, abs=0.6)
     assert (found.table["wtp"].iloc[0] > 0) == (liked == "Store")

@@ -13,8 +13,7 @@ from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._surfaces.text import part_of
-from thali.errors import PYTHON, ArgumentError, DataError, IncompleteWarning
+from thali.errors import ArgumentError, DataError, IncompleteWarning
 
 pytestmark = pytest.mark.fit
 
@@ -177,11 +176,13 @@ def test_columns_have_their_errors(logit):
     assert errors("willingness_to_pay") == {"wtp": "wtp_se"}
 
 
-def test_the_importance_of_a_class_is_no_part_of_choices(logit):
+def test_the_importance_of_a_class_is_no_part_of_choices(logit, done, tmp_path):
     """What an attribute decides and what a class weighs are different numbers."""
-    head = part_of(made_up(seed=2).findings()["classes"], PYTHON)
+    made_up(seed=2).save(tmp_path / "classes.nc")
+    logit.save(tmp_path / "logit.nc")
+    head = done("show", tmp_path / "classes.nc", "classes").out
     assert "importance" in head and "share of choices" not in head
-    assert "share of choices" in part_of(logit.findings()["attribute_importance"], PYTHON)
+    assert "share of choices" in done("show", tmp_path / "logit.nc", "attribute_importance").out
 
 
 def test_slides_of_something_else_are_refused(tmp_path):

@@ -170,8 +170,8 @@ def test_the_interval_holds_what_a_test_does_not_reject(linear):
 
 
 SENTENCES = [
-    (-0.01, "price", r"The effect of 'price' is not clearly different from 0 \(z = {z:.1f}\), so amounts have no"),
-    (0.0, (), r"The effect of 'price' is not clearly different from 0 \(z = -?\d\.\d\), so amounts have no"),
+    (-0.01, "price", r"The effect of 'price' is not clearly different from 0 \(z = {z:.1f}\), so the amounts have no"),
+    (0.0, (), r"The effect of 'price' is not clearly different from 0 \(z = -?\d\.\d\), so the amounts have no"),
     (0.3, "price", r"Demand rises with 'price' \(z = {z:.1f}\), so amounts of money are meaningless; "),
     (-0.07, "price", r"The amount for 'zoom yes over no' exceeds every difference between tested prices \(20\), "),
     (-0.07, (), r"Amounts of 20, the range of tested prices, are lower bounds: the true amounts may be larger\."),

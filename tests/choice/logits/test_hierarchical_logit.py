@@ -33,7 +33,6 @@ from thali._choice.logits.hierarchical_sweep import TasteChain, TastePrior, prob
 from thali._inference.chains import run_chains
 from thali._inference.seeds import streams
 from thali._people.columns import RespondentCovariates, covariates_of
-from thali._surfaces.text import part_of
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 
 SILENT = SimpleNamespace(note=lambda text: None, update=lambda done: None)
@@ -194,19 +193,21 @@ def test_a_prior_that_is_felt_is_said(fitted):
     assert "--prior-scale 0.5) would" in note.render(TYPED)
 
 
-def test_errors_of_draws_are_headed_as_such(fitted):
+def test_errors_of_draws_are_headed_as_such(fitted, done, tmp_path):
     """The tables have the columns that those of an estimate have, where the errors are those of a sample of people."""
     model, train, _ = fitted
     market = pd.DataFrame({"price": [5, 15], "brand": ["A", "B"], "zoom": ["no", "yes"]}, ["A", "B"])
-    keys = ["market_shares", "attribute_importance", "utilities", "willingness_to_pay", "demand"]
     for each, sentence, other in (
         (model, "MC error", "std. error"),
         (th.MultinomialLogit().fit(train), "std. error", "MC error"),
     ):
-        found = each.findings(market=market)
-        for key in keys:
-            head = part_of(found[key], th.errors.PYTHON)
+        each.save(tmp_path / "fit.nc")
+        for key in ("attribute_importance", "utilities", "willingness_to_pay"):
+            head = done("show", tmp_path / "fit.nc", key).out
             assert sentence in head and other not in head, (key, head)
+        found = each.findings(market=market)
+        for key in ("market_shares", "demand"):
+            assert found[key].table.attrs.get("monte_carlo", False) == (each is model), key
 
 
 def test_tastes_keep_their_signs():

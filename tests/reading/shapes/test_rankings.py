@@ -235,7 +235,8 @@ def test_ties_stay_with_respondents_and_more_rankings():
     asked = data.questions()
     assert asked.totals.sum() == 3 and len(asked.start) == 3  # without that tie
     assert data.questions(True).totals.sum() == 4
-    assert th.Choices.from_rankings([["a", "b"], [["a", "b"], "c"]]).n_ties == 1
+    alone = th.Choices.from_rankings([["d", ["c", "b"], "a"]], labels="abcd")
+    assert alone.n_ties == 1 and alone.sets == [("a", "b", "c", "d"), ("b", "c", "a")]
 
 
 @pytest.mark.parametrize("model", [{}, {"aspects": "unique"}, {"aspects": "unique", "method": "maximum-likelihood"}])

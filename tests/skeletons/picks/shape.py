@@ -7,7 +7,7 @@ from .data import Picks
 from .spec import KIND
 
 NAME = "list of picks"
-HOW = "an answer a row, two picked of those shown"
+HOW = "one answer per row, two picked of those shown"
 
 
 def match(table: RawTable) -> Reading | None:

@@ -34,7 +34,7 @@ class Ratings(Frozen):
         values = pd.to_numeric(frame[rating], errors="coerce").to_numpy(float)
         if np.isnan(values).any():
             row = frame.index[int(np.isnan(values).argmax())]
-            raise DataError(f"There is no rating in row {row}, column {rating!r}; fill it in or remove the row.")
+            raise DataError(f"The rating in row {row}, column {rating!r}, is missing; fill it in or remove the row.")
         return cls(frame[option], values)
 
     def take(self, which: np.ndarray) -> "Ratings":

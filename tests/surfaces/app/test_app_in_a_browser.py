@@ -204,14 +204,14 @@ def focused(user):
 def test_a_study_is_mended_compared_renamed_and_taken_along(user):
     user.drop("drinks.csv", PAIRS)
     user.ask()
-    user.option("Probability of a random choice").fill("2")
+    user.option("Random choices (lapse rate)").fill("2")
     user.click("Fit the model")
     user.sees("is the probability of a blind choice and must be")
     name, said = focused(user)
     assert name == "lapse" and "and must be" in said
     user.said.clear()  # the browser's console names the answer 400
     everywhere(user, "fault-at-once")
-    user.option("Probability of a random choice").fill("")
+    user.option("Random choices (lapse rate)").fill("")
     user.option("Method").select_option("maximum-likelihood")
     user.option("Aspects").select_option("ibp")
     user.click("Fit the model")
@@ -316,7 +316,7 @@ def test_the_whole_path(user, name, content, options):
     if name == "square":
         user.screen("More draws")
         everywhere(user, "more-draws")
-        user.page.get_by_label("Draws per chain, in total").fill("3000")
+        user.page.get_by_label("Total draws per chain").fill("3000")
         user.click("Continue")
         user.heading("Fitting")
         assert "3,000" in user.report()

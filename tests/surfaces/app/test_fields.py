@@ -108,7 +108,7 @@ def test_what_another_method_has_is_left_out(asked_of):
     "form, facts",
     [
         ({"draws": "many"}, ("“Draws per chain”", "'many'")),
-        ({"lapse": "a"}, ("“Probability of a random choice”", "got 'a'")),
+        ({"lapse": "a"}, ("“Random choices (lapse rate)”", "got 'a'")),
         ({"aspects": "../x.csv"}, ("“Aspects”", "'../x.csv'")),
     ],
 )

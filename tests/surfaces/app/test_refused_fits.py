@@ -75,7 +75,7 @@ def test_a_fit_that_left_something_stays(client, children_here, left):
     client.go(f"{address}/fit", aspects="ibp", **ML)
     (study,) = client.studies.all()
     (study.path / FIT / left).mkdir(parents=True)
-    says(client.go(f"{address}/fit", **ML), "This study is")
+    says(client.go(f"{address}/fit", **ML), "already been fitted")
 
 
 def test_what_is_refused_at_once_names_its_fields(client, children_here):

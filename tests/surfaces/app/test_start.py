@@ -21,7 +21,7 @@ def test_what_is_not_installed_is_named(run, monkeypatch, missing, tmp_path):
 
 
 def test_a_place_that_cannot_be_served_is_named(refused, tmp_path):
-    assert "Cannot serve 192.0.2.1, port 0" in refused(
+    assert "Cannot serve the app at 192.0.2.1, port 0" in refused(
         "app", "--no-browser", "--host", "192.0.2.1", "--folder", tmp_path
     )
     (tmp_path / "file").touch()

@@ -136,7 +136,7 @@ def test_the_evidence_that_was_stopped_goes_on(client, children_here, monkeypatc
     study = client.study(address)
     assert study.read("evidence.end") == {"code": 130, "message": "", "named": [], "warnings": []}
     page = client.page(f"{address}/evidence")
-    says(page, "That was stopped;")
+    says(page, "Stopped; finished")
     assert 'data-what="evidence/view"' not in page
     assert f'data-act="{address}/evidence/go-on"' in page and f'data-post="{address}/evidence"' not in page
     progress = runs.Runs(client.studies).progress(study, "evidence")
@@ -163,7 +163,7 @@ def test_a_ticket_is_good_for_once(client, children_here):
     assert "violat" in client.get(ticket).text
     again = client.get(ticket)
     assert again.status_code == 404
-    says(again.text, "Open the report")
+    says(again.text, "Reopen the report")
     assert 'data-what="test/view"' in client.page(f"{address}/tests")
 
 
@@ -173,7 +173,7 @@ def test_an_error_is_said_in_the_words_of_the_page(client, children_here):
     says(sentence, "“Draws per chain”")
     assert "--" not in sentence
     sentence = client.go(f"{address}/fit", model="elimination-by-aspects", lapse="2")
-    says(sentence, "“Probability of a random choice”")
+    says(sentence, "“Random choices (lapse rate)”")
     said(client.go(f"{address}/fit", model="additive-clustering"), "Choose a model")
     client.go(f"{address}/fit", aspects="ibp", **FITS)
     page = text_of(client.page(address))
@@ -361,7 +361,7 @@ def test_groups_and_covariates_are_asked_where_the_data_have_them(client, childr
     client.go(f"{address}/read", covariate="order\nlouder")
     assert "covariates 'order' and 'louder'" in text_of(client.page(address))
     client.go(f"{address}/read", group="sex", covariate="")
-    assert "2 groups: f (9 comparisons), m (9 comparisons)" in text_of(client.page(address))
+    assert "2 groups (f: 9 comparisons, m: 9 comparisons)" in text_of(client.page(address))
     page = client.page(f"{address}/ask")
     folded = page.partition("More options")[2]
     assert 'name="group"' in folded and 'name="people"' in folded and 'type="text"' not in page.removesuffix(folded)

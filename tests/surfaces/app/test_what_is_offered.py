@@ -33,7 +33,7 @@ def questions(page):
     [
         (PAIRS, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
         (SETS, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
-        (MAXDIFF, "", ["BTL"], "BTL"),
+        (MAXDIFF, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
         (
             simulated(3, 4).to_csv(index=False),
             "choice experiments",
@@ -59,7 +59,7 @@ def test_the_question_that_is_chosen_can_be_answered(client, children_here, tabl
 
 def test_a_model_that_is_not_offered_is_refused(client, children_here):
     address = client.drop("table.csv", MAXDIFF.encode())
-    assert "Choose a model for these data" in client.go(f"{address}/fit", model="elimination-by-aspects")
+    assert "Choose a model for these data" in client.go(f"{address}/fit", model="additive-clustering")
 
 
 def test_worths_of_known_respondents_are_individual_unless_something_else_is_said(client, children_here, monkeypatch):
@@ -70,6 +70,6 @@ def test_worths_of_known_respondents_are_individual_unless_something_else_is_sai
         ({"people": "independent"}, {"people": "independent"}),
         ({"method": "maximum-likelihood"}, {"method": "maximum-likelihood"}),
     ):
-        client.go(f"{address}/fit", model="BTL", **form)
-        assert client.study(address).read(FIT)["typed"] == typed
+        client.go(f"{address}/fit", model="elimination-by-aspects", **form)
+        assert client.study(address).read(FIT)["typed"] == {"aspects": "unique"} | typed
         client.study(address).remove("fit.queued", "fit.json")

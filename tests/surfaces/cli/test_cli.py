@@ -427,7 +427,7 @@ main()
 @pytest.mark.parametrize("out", [(), ("--out", "results")], ids=["printed", "written"])
 def test_ctrl_c_is_answered_within_two_seconds_while_answers_are_computed(folder, out):
     """Seconds of this process alone, however busy the machine is."""
-    words = ["celebrities", "--model", "BTL", "--method", "laplace", "--draws", 4000, *out]
+    words = ["celebrities", "--model", "BTL", "--draws", 4000, *out]
     with subprocess.Popen(
         [sys.executable, "-c", _ANSWERING, "fit", *map(str, words)],
         stdout=subprocess.PIPE,

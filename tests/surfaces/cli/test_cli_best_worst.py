@@ -23,7 +23,7 @@ def test_worths_by_maximum_likelihood(done, rule):
         "fit",
         "maxdiff.csv",
         "--model",
-        "BTL",
+        "EBA",
         "--method",
         "maximum-likelihood",
         *words,
@@ -47,7 +47,6 @@ def test_worths_by_maximum_likelihood(done, rule):
         (["maxdiff.csv", "--aspects", "ibp"], ("--aspects", "5")),
         (["seven.csv", "--model", "BTL"], ("6", "--best-worst")),
         (["maxdiff.csv", "--model", "BTL", "--best-worst", "maxdiff"], ("--best-worst",)),
-        (["maxdiff.csv", "--model", "BTL", "--method", "laplace"], ("--method",)),
     ],
 )
 def test_what_is_refused(refused, words, sentence):

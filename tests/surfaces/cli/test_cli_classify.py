@@ -282,7 +282,7 @@ def test_a_model_worse_than_none_is_said_to_be(run, stand_in):
     stand_in("plackett-luce", Wrong)
     printed = run("fit", "plants.csv", *MAP, "--a", 1.1, "--print", "all").out
     assert row_of(printed, "plackett-luce")[0] > 0.9
-    says(printed, "makes MORE errors")
+    says(printed, "makes more errors")
 
 
 @pytest.mark.fit
@@ -415,7 +415,7 @@ def test_an_option_of_other_models_is_refused(refused, word, spec):
 
 def test_an_option_of_classes_for_other_data_names_the_way_out(run):
     line = run("fit", "celebrities", "--folds", 3).err
-    says(line, "celebrities was read as")
+    says(line, "'celebrities' was read as")
     says(line, "--target")
 
 
@@ -436,9 +436,9 @@ TABLES = {
 BAD = {
     "no target": (["plants.csv", "--model", "plackett-luce"], "has 'len', 'wid', 'sap' and 'kind'"),
     "no such target": (["plants.csv", "--target", "kin"], "Did you mean 'kind'?"),
-    "bundled": (["numbers", "--target", "kind"], "numbers contains similarities"),
-    "no such method": (["plants.csv", "--target", "kind", "--method", "em"], "gibbs or map or variational"),
-    "method of the other": (["plants.csv", "--target", "kind", "--method", "polya-gamma"], "gibbs or map"),
+    "bundled": (["numbers", "--target", "kind"], "'numbers' contains similarities"),
+    "no such method": (["plants.csv", "--target", "kind", "--method", "em"], "gibbs, map, variational"),
+    "method of the other": (["plants.csv", "--target", "kind", "--method", "polya-gamma"], "gibbs, map"),
     "no such transform": (["plants.csv", "--target", "kind", "--transform", "log"], "exponential-pairs, none"),
     "one fold": (["plants.csv", *MAP, "--a", "1", "--folds", "1"], "2 to 60"),
     "too many folds": (["plants.csv", *MAP, "--a", "1", "--folds", "61"], "2 to 60"),

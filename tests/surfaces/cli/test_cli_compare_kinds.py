@@ -98,12 +98,11 @@ def test_names_of_special_cases(run):
         "compare",
         "tea.csv",
         "--models",
-        "BTL,unique,iEBA,elimination-by-aspects",
+        "iEBA,elimination-by-aspects",
         "--by",
         "prediction",
         *WHOLE,
     ).out
-    assert figures(printed, "BTL") == figures(printed, "unique")
     assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
 
 
@@ -120,7 +119,7 @@ BAD = {
     "unique features": (["similar.csv", "--models", "unique"], "--models must be ibp, an integer"),
     "an option of others": (
         ["plants.csv", "--target", "kind", "--lapse", "0.1"],
-        "and choice experiments, but plants.csv contains covariates and classes",
+        "and choice experiments, but 'plants.csv' contains covariates and classes",
     ),
     "folds of pairs": (["tea.csv", "--folds", "4"], "number of pairs; use at most 3"),
     "what is left out": (
@@ -128,7 +127,7 @@ BAD = {
         "--leave-out must be pair for similarities; got 'row'.",
     ),
     "too many folds": (["plants.csv", "--target", "kind", "--folds", "61"], "--folds must be"),
-    "a bundled data set": (["celebrities", "--target", "x"], "celebrities contains paired comparisons"),
+    "a bundled data set": (["celebrities", "--target", "x"], "'celebrities' contains paired comparisons"),
     "a direction of no level": (
         ["cameras.csv", "--models", "product-classes", "--monotone", "price=up"],
         "price",

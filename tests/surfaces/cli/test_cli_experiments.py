@@ -189,7 +189,7 @@ BAD = {
     "no equals": (["--monotone", "price"], "NAME=VALUE"),
     "features": (["--features", "3"], "--features applies to additive-clustering"),
     "sweeps of a step": (["--sweeps-per-step", "2"], "--sweeps-per-step applies to --method smc, not to mcmc"),
-    "no such method": (["--method", "map"], "--method of product-classes must be mcmc or smc; got 'map'"),
+    "no such method": (["--method", "map"], "--method of product-classes must be one of mcmc, smc; got 'map'"),
     "one group": (["--method", "smc", "--chains", "1"], "--chains 1 is a single group"),
     "a bad lapse": (["--lapse", "1"], "[0, 1)"),
     "a bad alpha": (["--alpha", "0"], "got 0.0"),

@@ -40,7 +40,7 @@ def test_a_folder_is_joined_and_fitted_without_an_option(run, folder, kind):
     says(result.err, "answers.csv")
     assert list(pd.read_csv(folder / "answers.csv"))[:2] == ["person", "trial"]
     if kind == "pairs":  # the other kinds are read by a test of `collect`, and fitted elsewhere
-        result = run("fit", "answers.csv", "--model", "BTL", "--draws", 20, "--tune", 10, "--chains", 2, "--seed", 1)
+        result = run("fit", "answers.csv", "--model", "BTL", "--draws", 20, "--chains", 2, "--seed", 1)
         assert result.code == 0 and "6 comparisons, 2 respondents" in result.err
 
 
@@ -51,7 +51,7 @@ def test_a_study_for_psychopy_comes_back_and_is_fitted_without_an_option(run, fo
     frame = pd.read_csv(folder / "lab" / "trials.csv")
     frame = frame.assign(**{"trials.thisN": range(6), "chosen.keys": ["left", "right"] * 3, "participant": "p1"})
     frame.to_csv(folder / "data.csv", index=False)
-    result = run("fit", "data.csv", "--model", "BTL", "--draws", 20, "--tune", 10, "--chains", 2, "--seed", 1)
+    result = run("fit", "data.csv", "--model", "BTL", "--draws", 20, "--chains", 2, "--seed", 1)
     assert result.code == 0 and "6 comparisons, 1 respondent" in result.err
 
 
@@ -91,7 +91,7 @@ def test_a_pilot_says_how_many_people_options_need(run, refused, folder, monkeyp
     """`--pilot` of options: each simulated study has the worths of one draw of that fit."""
     frame = pd.DataFrame({"chosen": ["tea"] * 9 + ["milk"] * 6, "rejected": ["milk"] * 9 + ["rum"] * 6})
     frame.to_csv("pairs.csv", index=False)
-    few = ("--draws", 40, "--tune", 40, "--chains", 2, "--seed", 1)
+    few = ("--draws", 40, "--chains", 2, "--seed", 1)
     assert run("fit", "pairs.csv", "--model", "BTL", *few, "--out", "pilot").code == 0
     power, seen = th.designs.power, []
 

@@ -40,7 +40,7 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled):
     says(result.err, "'sex'", "2 groups", "6 comparisons", "3 options")
     for sentence in (
         "Number of aspects",
-        "varies between groups with a relative standard deviation of",
+        "vary between groups with a relative standard deviation of",
         "choice_probability[m][tea, milk]",
     ):
         assert sentence in result.out
@@ -141,7 +141,7 @@ def answers(folder):
 @pytest.mark.parametrize(
     ("table", "words", "sentence"),
     [
-        ("odd.csv", (), ("m (18 answers), f (18 answers); 4 objects", "Do m and f share")),
+        ("odd.csv", (), ("m: 18 answers, f: 18 answers), 4 objects", "Do m and f share")),
         (
             "odd.csv",
             ("--link", "ratio", "--people", "groups:similar"),
@@ -151,12 +151,12 @@ def answers(folder):
         (
             "people.csv",
             ("--covariate", "order", "--people", "groups:similar"),
-            ("m (6 comparisons), f (6 comparisons)", "What else decides", "order"),
+            ("m: 6 comparisons, f: 6 comparisons", "What else decides", "order"),
         ),
         (
             "answers.csv",
             ("--aspects", "unique"),
-            ("m (12 choices), f (12 choices)", "worth[m][tea]"),
+            ("m: 12 choices, f: 12 choices", "worth[m][tea]"),
         ),
         pytest.param(
             "answers.csv",

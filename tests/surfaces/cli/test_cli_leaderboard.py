@@ -29,6 +29,7 @@ def test_the_table_is_that_of_python(done, folder):
         "leaderboard.json",
         "leaderboard.nc",
         "leaderboard.png",
+        "more_votes.png",
         "order.csv",
         "reliability.csv",
         "votes.csv",

@@ -50,7 +50,7 @@ def test_classes_and_segments_are_printed_and_written(run, done, folder):
     assert assignment["segment"].tolist() == found.assignment["segment"].tolist()
     says(result.out, "Respondent segments")
     assert found.sizes.loc[1, "name"] in result.out
-    says(result.out, "Fits by number of classes")
+    says(result.out, "Fit by number of classes")
     says(result.out, "Stability is the")
     plain = run("fit", "study.csv", *MODEL, "--classes", "1", "--print", "all")
     assert plain.code == 0 and "egment" not in plain.out and "were tried" not in plain.out
@@ -125,7 +125,7 @@ def test_a_design_for_uncertain_utilities_and_its_power(run, folder, refused):
     said(refused("design", "bare.csv", *words, "--power", 20), "--power")
     said(refused("design", "prior.csv", *words, "--pilot", "pilot"), "--pilot")
     (folder / "sd.csv").write_text("attribute,level,sd\nbrand,A,0\nbrand,B,1\n")
-    said(refused("design", "sd.csv", *words), "column sd, of")
+    said(refused("design", "sd.csv", *words), "column 'sd' but no column 'utility'")
 
 
 DESIGNS = [
@@ -140,7 +140,7 @@ DESIGNS = [
     ),
     (
         ["study.csv", "--tasks", 4, "--alternatives", 2],
-        "study.csv must have one row per level and the columns attribute, level and optionally utility and sd",
+        "study.csv must have one row per level and the columns 'attribute', 'level' and optionally 'utility' and 'sd'",
     ),
     (
         ["attributes.csv", "--tasks", 1, "--alternatives", 2],

@@ -112,7 +112,7 @@ MISTAKES = {
     "wald a.csv --contrast tea=1": "Contrast 1 sums to 1, but must sum to 0",
     "wald a.csv --contrast teo=1,rum=-1": "contains 'teo', which is not among the options. Did you mean 'tea'?",
     "group a.csv": "Give groups as a column of one file, --group COLUMN, .*; got 1 file and no column.",
-    "group trials.csv --group sx": "No column 'sx' is .* available: 'sex'. Did you mean 'sex'?",
+    "group trials.csv --group sx": "'sx' is not a respondent column .*; available: 'sex'. Did you mean 'sex'?",
     "group a.csv --group sex": "do not identify respondents; read them again and name the column of respondents",
     "order a.csv": "a.csv does not show which option came first",
     "order a.csv b.csv a.csv": "takes one file of trials or two files of counts; got 3.",
@@ -138,7 +138,7 @@ def test_mistakes_are_answered_in_a_sentence(refused, typed):
 
 def test_tables_of_an_answer_are_written(run, folder):
     result = run("test", "transitivity", "trials.csv", "--out", "out", "--tables", "csv,latex,md,xlsx")
-    assert result.code == 0 and "wrote 3 tables to out." in result.err
+    assert result.code == 0 and "wrote 3 tables to the folder 'out'." in result.err
     names = ["transitivity", "transitivity-numbers", "transitivity-violations"]
     assert sorted(file.name for file in (folder / "out").iterdir()) == sorted(
         ["tables.xlsx", *(f"{name}.{ending}" for name in names for ending in ("csv", "tex", "md"))]
@@ -208,4 +208,4 @@ def test_maximum_likelihood_is_compared(run, refused, folder):
     row = next(line for line in result.out.splitlines() if re.match(r"Bradley-Terry +\d", line))
     assert row.split()[1] == f"{nll:.3f}"
     assert "| Bradley-Terry |" in (folder / "out" / "comparison.md").read_text(encoding="utf-8")
-    said(refused("compare", "numbers", "--method", "ML"), "numbers contains similarities;")
+    said(refused("compare", "numbers", "--method", "ML"), "'numbers' contains similarities;")

@@ -81,7 +81,7 @@ def test_every_name_and_alias_is_understood(spec, refused):
             says(error, "functions and objects")
 
 
-def test_btl_has_unique_aspects(run, stand_in):
+def test_other_names_of_models(run, stand_in):
     asked = []
 
     def stop(**arguments):
@@ -89,9 +89,10 @@ def test_btl_has_unique_aspects(run, stand_in):
         raise ArgumentError("enough")
 
     stand_in("elimination-by-aspects", stop)
+    stand_in("bradley-terry-luce", stop)
     for name in ("BTL", "bradley-terry-luce", "Bradley Terry", "Luce", "EBA", "iEBA"):
         assert run("fit", "celebrities", "--model", name).code == 2
-    assert asked == [{"aspects": "unique"}] * 4 + [{}, {"aspects": "ibp"}]
+    assert asked == [{}] * 5 + [{"aspects": "ibp"}]
     assert run("fit", "celebrities", "--aspects", "bradley-terry").code == 2 and asked[-1] == {"aspects": "unique"}
     says(run("fit", "celebrities", "--model", "thurstone").err, "--model")
 

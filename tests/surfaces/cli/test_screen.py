@@ -1,27 +1,24 @@
 """One screen of results: how large it is, what stands first, and that its sentences say what its tables hold."""
 
+from functools import cache
+
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.option_words import TYPED
 from helpers.sentences import says
 from helpers.short_comparisons import compare
 from helpers.tiny_models import TINY, fitted, of_models
 
 import thali as th
 from thali._labels import display_width
-from thali._model.finding import MISSES, ON_SCREEN, SCREEN, STATISTICS, TEXT, Brief, Finding, Findings, Maker
-from thali._surfaces.screen import result, screen
-from thali._surfaces.text import part_of, text_of
-from thali.errors import PYTHON
 
 FILES = {
     "tea.csv": "chosen,rejected\n" + "tea,milk\n" * 9 + "milk,tea\n" * 3 + "tea,rum\n" * 8 + "rum,milk\n" * 4,
 }
-WORTHS = ("fit", "tea.csv", "--model", "BTL", "--method", "laplace", "--draws", 500, "--chains", 2, "--seed", 1)
-MORE = ("--report FILE (a page)", "--out DIR (tables, pictures)", "--print all")
+WORTHS = ("fit", "tea.csv", "--model", "BTL", "--spread", 2, "--draws", 500, "--chains", 2, "--seed", 1)
 LINES = 24
-READ = "study.csv: one comparison a row, " + "with a column that was not read, " * 20
-CJK = "緑茶と紅茶とコーヒー" * 9
+LABELS = {"short": "tea", "long": "a name that is far too long " * 5, "wide": "緑茶と紅茶とコーヒー" * 9}
 
 
 @pytest.fixture(autouse=True)
@@ -30,18 +27,33 @@ def wide(monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
 
 
-def made(*findings):
-    return Findings(
-        None, [Maker(str(k), "?", ON_SCREEN, lambda *_, each=each: each) for k, each in enumerate(findings)]
-    )
+@pytest.fixture
+def show(done, tmp_path):
+    """What `thali show` prints of an answer that was saved."""
+
+    def show(answer, *words):
+        if not (tmp_path / "answer.nc").exists():
+            answer.save(tmp_path / "answer.nc")
+        return done("show", tmp_path / "answer.nc", *words).out
+
+    return show
 
 
-def shown(findings, words=PYTHON):
-    """The screen, which is no larger than one."""
-    text = screen(findings, words, READ, MORE)
-    lines = text.splitlines()
-    assert len(lines) <= LINES and max(map(display_width, lines)) <= 80, text
-    return text
+@cache
+def board(label, n):
+    """A leaderboard of so many models with such names."""
+    names, rng = [f"{label} {k}" for k in range(n)], np.random.default_rng(1)
+    votes = [(names[i], names[j]) for i, j in (rng.choice(n, 2, replace=False) for _ in range(10 * n))]
+    return th.leaderboard(pd.DataFrame(votes, columns=["chosen", "rejected"]), progressbar=False)
+
+
+def labels_of(text):
+    """What stands in front of each part of a screen."""
+    return [line.split()[0] for line in text.splitlines() if line[:1].strip()]
+
+
+def is_one_screen(text, columns=80):
+    return len(text.splitlines()) <= LINES and max(map(display_width, text.splitlines())) <= columns
 
 
 # how large it is ----------------------------------------------------------------------------------------------
@@ -50,82 +62,48 @@ def shown(findings, words=PYTHON):
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @of_models(TINY)
-def test_every_model_has_a_screen(name):
-    findings = fitted(name).findings()
-    text = shown(findings)
-    labels = [line.split()[0] for line in text.splitlines() if line[:1].strip()]
-    assert {"Chains", "Estimate", "WARNING"} & set(labels) and "More" in labels
+def test_every_model_has_a_screen(name, show):
+    text = show(fitted(name))
+    assert is_one_screen(text), text
+    assert {"Chains", "Estimate", "WARNING"} & set(labels_of(text)) and "More" in labels_of(text)
     assert text.index("\nMore ") > text.index("\n\n") and "nan" not in text and "\0" not in text
-    assert result(findings, PYTHON)
 
 
-def table_of(label, rows, columns):
-    index = pd.Index([f"{label} {k}" for k in range(rows)], name="option")
-    return pd.DataFrame({f"column {k}": np.arange(rows) + 0.123 for k in range(columns)}, index)
+@pytest.mark.fit
+@pytest.mark.parametrize("n", [2, 60])
+@pytest.mark.parametrize("label", LABELS)
+def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, show, label, n):
+    for columns in (40, 80, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        text = show(board(LABELS[label], n))
+        assert is_one_screen(text, min(columns, 120)), text
 
 
-@pytest.mark.parametrize("label", ["tea", "a name that is far too long " * 5, CJK], ids=["short", "long", "wide"])
-@pytest.mark.parametrize(("rows", "columns"), [(2, 1), (1000, 3), (40, 30)])
-@pytest.mark.parametrize("columns_of_terminal", ["40", "80", "200"])
-def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, label, rows, columns, columns_of_terminal):
-    monkeypatch.setenv("COLUMNS", columns_of_terminal)
-    table, parts = table_of(label, rows, columns), tuple((f"{label} {k}", f"{k}-{k + 2}") for k in range(rows))
-    many = Finding(f"{label} is the best. " * 9, brief=Brief("Preferred", parts=parts))
-    bad = Finding(f"{label} is wrong. " * 9, good=False, brief=Brief("Chains", next=f"Try {label}."))
-    wrong = Maker("bad", "?", ON_SCREEN, lambda *_: bad, STATISTICS)
-    tables = [Finding("s", brief=Brief("T", table=table)) for _ in range(4)]
-    makers = [*made(many, *tables)._makers.values(), wrong]
-    text = screen(Findings(None, makers), PYTHON, READ, MORE)
-    width = {"40": 40, "200": 120}.get(columns_of_terminal, 80)
-    assert len(text.splitlines()) <= LINES and max(map(display_width, text.splitlines())) <= width
-
-
-def test_a_table_shows_ten_rows_and_says_how_many_more():
-    lines = shown(made(Finding("s", brief=Brief("Worths", table=table_of("tea", 60, 2))))).splitlines()
-    assert [line.split()[1] for line in lines if line.split()[:1] == ["tea"]] == [str(k) for k in range(10)]
-    assert "... and 50 more" in "\n".join(lines)
-    parts = tuple((f"tea-{k}", str(k)) for k in range(12))
-    assert "tea-9 9 | and 2 more" in shown(made(Finding("s", brief=Brief("Ranks", parts=parts))))
-
-
-def test_probabilities_are_those_of_sentences():
-    table = pd.DataFrame(
-        {"probability": [0.999, 0.474, np.nan], "low": [0.98, 0.2, np.nan], "high": [1.0, 0.5, np.nan]}
-    )
-    lines = shown(made(Finding("s", brief=Brief("Aspects", table=table)))).splitlines()
-    assert [line.split() for line in lines[-5:-2]] == [
-        [">", "0.99", "0.98", "to", ">", "0.99"],
-        ["0.47", "0.20", "to", "0.50"],
-        ["-", "-"],
-    ]
+@pytest.mark.fit
+def test_a_table_shows_ten_rows_and_says_how_many_more(show):
+    text = show(board("tea", 60))
+    rows = [line.split() for line in text.splitlines() if line.split()[:1] == ["tea"] and "to" in line.split()]
+    best = board("tea", 60).table
+    assert [" ".join(row[:2]) for row in rows[-10:]] == best.index[:10].tolist() and "... and 50 more" in text
 
 
 # what stands first, and what is computed ----------------------------------------------------------------------
 
 
-def test_warnings_stand_above_the_answer():
-    makers = (
-        Maker("ranks", "?", ON_SCREEN, lambda *_: Finding("tea is best.", brief=Brief("Preferred"))),
-        Maker("check", "?", ON_SCREEN, lambda *_: Finding("Misfit.", good=False, brief=Brief("Fit")), MISSES),
-        Maker("convergence", "?", ON_SCREEN, lambda *_: Finding("They differ.", good=False), STATISTICS),
-        Maker("votes", "?", ON_SCREEN, lambda *_: Finding("No.", good=False, brief=Brief("Votes"))),
-    )
-    lines = shown(Findings(None, makers)).splitlines()
-    first = [line.split()[0] for line in lines if line[:1].strip()]
-    assert first[-5:] == ["WARNING", "WARNING", "Preferred", "Votes", "More"]
-    assert result(Findings(None, makers), PYTHON).splitlines() == [
-        "WARNING: Misfit.",
-        "WARNING: They differ.",
-        "tea is best.",
-    ]
+@pytest.mark.fit
+@pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
+def test_warnings_stand_above_the_answer(show):
+    model = fitted("elimination-by-aspects")  # whose chains do not agree
+    labels = labels_of(show(model))
+    assert labels.index("WARNING") < labels.index("Preferred") < labels.index("More")
+    lines = show(model, "--quiet").splitlines()
+    assert lines[0].startswith("WARNING: ") and not lines[-1].startswith("WARNING")
 
 
 @pytest.mark.fit
 def test_what_the_screen_does_not_show_is_not_computed(done, monkeypatch):
     asked = []
     monkeypatch.setattr(th.EliminationByAspects, "option_similarity", lambda model: asked.append("similarity"))
-    one, two = Findings(None, [Maker("a", "?", ON_SCREEN, lambda *_: Finding("s", brief=Brief("A")))]), made()
-    assert [found.key for found in one.of(SCREEN)] == ["a"] and shown(two)
     done(*WORTHS)
     assert not asked
 
@@ -133,18 +111,16 @@ def test_what_the_screen_does_not_show_is_not_computed(done, monkeypatch):
 # nothing is lost ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.first(1)
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @of_models(TINY)
-def test_all_has_every_sentence_and_every_row(name):
-    findings = fitted(name).findings()
-    text = text_of(findings, PYTHON)
-    for found in findings.of(TEXT):
-        assert all(sentence in text for sentence in found.sentences()), found.key
-        table = found.to_read
-        if table is not None and found.is_printed:
-            assert part_of(found, PYTHON) in text, found.key
-            assert len(part_of(found, PYTHON).splitlines()) > len(table), found.key
+def test_a_finding_has_every_sentence_and_every_row(name, show):
+    model = fitted(name)
+    for found in model.findings():
+        text = show(model, found.key)
+        assert all(sentence in text for sentence in found.sentences(TYPED)), (found.key, text)
+        assert found.to_read is None or len(text.splitlines()) > len(found.to_read), found.key
 
 
 # every headline says what its table holds ---------------------------------------------------------------------
@@ -229,7 +205,7 @@ def test_every_headline_says_what_its_table_holds(name):
     findings = fitted(name).findings()
     is_of_one = "groups" not in name and "kinds" not in name  # whose tables are of one population
     for key, facts in HEADLINES.items() if is_of_one else ():
-        found = findings.find(key) if key in findings._makers else None
+        found = findings[key] if key in findings else None
         if found is not None and found.sentence:
             for fact in facts(found.table):
                 assert fact in str(found.sentence), (key, fact, str(found.sentence))
@@ -241,7 +217,7 @@ def test_the_first_row_of_a_screen_is_its_headline():
     found = fitted("multinomial-logit").findings()["level_effects"]
     first = found.brief.table.iloc[0]
     assert first["effect"] == max(found.table["effect"].max(), 1.0 - found.table["effect"].min())
-    ranks = fitted("elimination-by-aspects, laplace").findings()["ranks"]
+    ranks = fitted("bradley-terry-luce").findings()["ranks"]
     assert ranks.brief.parts[0][0] == ranks.table["rank"].idxmin()
     table = compare()
     best = table.drop(index=["BASE", "EMP"])["nll"]
@@ -300,7 +276,7 @@ def test_show_prints_any_finding_whole(done, run):
 
 @pytest.mark.fit
 def test_comparisons_leaderboards_tests_and_designs_are_one_screen(done):
-    words = ("--models", "BTL", "--method", "maximum-likelihood")
+    words = ("--models", "BTL", "--draws", "200", "--chains", "2", "--seed", "1")
     for command in (
         ("compare", "tea.csv", *words, "--out", "found"),
         ("show", "found"),

@@ -1,18 +1,17 @@
 """Labels of any script, with separators and line breaks: tables align, and files give the labels back."""
 
+import re
 import unicodedata
 
 import pandas as pd
 import pytest
 from helpers.elimination_fits import FakeModel
 
+import thali as th
 from thali._data import kinds
 from thali._labels import display_width
-from thali._model.finding import Finding
 from thali._reading.recognise import read
 from thali._reading.table import read_table
-from thali._surfaces.text import part_of
-from thali.errors import PYTHON
 
 WORLD = ['香水, "Nº5"', "향수; 파도", "عطر\nورد", "weight", "001", "NA", "a\r\nb\tc", "=1|2"]
 
@@ -26,9 +25,15 @@ def test_width_on_a_terminal(text, width):
     assert display_width(unicodedata.normalize("NFD", "é")) == 1
 
 
-def test_columns_align_by_width_and_a_cell_is_one_line():
-    table = pd.DataFrame({"n": [1, 22, 333]}, pd.Index(["茶", "tea\ntime", "e\u0301"], name="option"))
-    assert part_of(Finding(table=table), PYTHON) == ("option      n\n茶          1\ntea time   22\ne\u0301         333")
+@pytest.mark.fit
+def test_columns_align_by_width_and_a_cell_is_one_line(tmp_path, done):
+    labels = ["茶", "tea\ntime", "e\u0301"]
+    votes = [(a, b) for a in labels for b in labels if a != b]
+    th.leaderboard(pd.DataFrame(votes, columns=["chosen", "rejected"]), progressbar=False).save(tmp_path / "board.nc")
+    lines = done("show", tmp_path / "board.nc", "leaderboard").out.splitlines()
+    rows = [line for line in lines if line.startswith(("option  ", "茶  ", "tea time  ", "\u00e9  "))]
+    places = {display_width(line[: re.search(r"rank|\d", line).end()]) for line in rows}
+    assert len(rows) == 4 and len(places) == 1, rows
 
 
 @pytest.mark.fit

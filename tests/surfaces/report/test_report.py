@@ -152,7 +152,7 @@ def test_a_seed_is_shown_as_it_is_typed(tmp_path):
 
 @pytest.mark.parametrize("seed", [(), ("--seed", 1234567)])
 def test_a_command_in_a_report_gives_the_same_draws(run, tmp_path, seed):
-    words = ("fit", "celebrities", "--aspects", "unique", "--method", "laplace", "--draws", 20, *seed)
+    words = ("fit", "celebrities", "--model", "BTL", "--draws", 20, *seed)
     run(*words, "--report", tmp_path / "page.html")
     (again,) = re.findall(r"--seed (\d+)", (tmp_path / "page.html").read_text("utf-8"))
     assert not seed or again == "1234567"

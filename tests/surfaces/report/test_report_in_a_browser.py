@@ -292,7 +292,7 @@ def test_shares_of_some_people_with_weights_are_those_of_the_model(opened, kind)
             who = group if group.startswith("all, ") else f"{group} of {number} respondents"
             who += ", weighted by weight" * (weight == "weight")
             assert {row["respondents"] for row in rows} == {who} and "respondents_before" not in rows[0]
-            assert page.inner_text("#market-table caption") == f"Predicted shares, %: {who}"
+            assert page.inner_text("#market-table caption") == f"Predicted shares in %: {who}"
             assert who in page.text_content("#market-status")
 
 
@@ -346,7 +346,7 @@ def test_before_keeps_its_own_people_until_these_are_asked(opened):
     page.locator("input[type=number]").first.fill("3.5")
     asked = [*map(tuple, market), draws.none]
     now = draws.shares([asked], women)[0]
-    caption = "Predicted shares, %: w (sex), 6 of 9 respondents; before: all, 9 respondents"
+    caption = "Predicted shares in %: w (sex), 6 of 9 respondents; before: all, 9 respondents"
     assert page.inner_text("#market-table caption") == caption
     assert page.locator("#market-key span:not(.swatch)").all_inner_texts() == ["before: all respondents", "now: w"]
     says(page.inner_text("#market-volume"), "9 respondents")
@@ -389,10 +389,10 @@ def test_whom_no_draw_holds_is_not_offered_and_who_is_partly_held_is_said(opened
     offered = page.locator("#market-people option").all_inner_texts()
     everyone = "all, 540 respondents, 270 of them on this page"
     assert offered == [everyone, "w (sex), 270", "often (rare), 539"]
-    assert page.inner_text("#market-table caption") == f"Predicted shares, %: {everyone}"
+    assert page.inner_text("#market-table caption") == f"Predicted shares in %: {everyone}"
     page.select_option("#market-people", label="often (rare), 539")
     sentence = "often (rare), 539 of 540 respondents, 270 of them on this page"
-    assert page.inner_text("#market-table caption") == f"Predicted shares, %: {sentence}"
+    assert page.inner_text("#market-table caption") == f"Predicted shares in %: {sentence}"
 
 
 def test_nobody_has_a_weight_above_zero(opened):

@@ -7,24 +7,29 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._data.choices.parts import of_choices
 from thali._data.kinds import ONE
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import AlikeRespondents
 from thali._model.best_worst import rule_of
+from thali._model.choice_groups import groups_of_pairs, groups_of_sets
 from thali._posterior.view import Posterior
 
 from ..draws.columns import columns_of
 from ..draws.covariates import cells_of
+from ..draws.tree import DataPart
 from ..likelihoods.answer_draws import choice_answers, comparison_answers
+from ..likelihoods.choice_parts import part_of_data
 from . import quantities
 from .data_answers import DataAnswers, GroupResults, PersonResults
 from .groups import group_features_table
 from .kinds_of_people import (
     aligned_members,
-    answers_to_pairs,
+    answers_of_people,
     as_groups,
+    memberships,
     of_kinds,
     outcomes_table_of_new,
     predicted_of_new,
@@ -72,6 +77,12 @@ class SetResults(DataAnswers):
         empty = Choices._made_of(tuple(posterior.labels), (), *sets, places, places, np.zeros(0), worst, None)
         return empty.with_answers(posterior.chosen)
 
+    def stored(self, counts: np.ndarray) -> DataPart:
+        """Return what a posterior holds of the same questions with these counts, without those that nobody answered."""
+        data, given = self.data(), np.flatnonzero(counts)
+        answered = of_choices(data, np.full(given.size, -1), *data.places_of(given), times=counts[given])
+        return part_of_data(groups_of_sets(answered, self.posterior.lapse), self.posterior.has_unique)
+
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
         return choice_answers(columns_of(posterior).take(draws), data, posterior.lapse, rule_of(posterior))
@@ -100,16 +111,31 @@ class PairResults(SetResults):
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
         """Comparisons of nobody in particular, whose worths have what covariates of options add."""
+        cells = cells_of(self.posterior)
+        counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
+        return self._comparisons(counts, np.zeros((self.posterior.n_options, len(self.posterior.covariates))))
+
+    def stored(self, counts: np.ndarray) -> DataPart:
         posterior = self.posterior
-        cells, (first, second) = cells_of(posterior), posterior.pairs
-        counts = [np.array(cells[name], float) for name in ("wins", "losses", "ties")]
+        counts = counts.reshape(len(cells_of(posterior)["pair"]), -1)
+        if not posterior.has_ties:
+            counts = np.insert(counts, 1, 0.0, axis=1)
+        data = self._comparisons(counts, posterior.option_covariates)
+        return part_of_data(groups_of_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique)
+
+    def _comparisons(self, counts: np.ndarray, options: np.ndarray) -> PairedComparisons:
+        """Return the comparisons with these counts of each cell (cells, 3), without cells that have none."""
+        cells, kept = cells_of(self.posterior), counts.sum(axis=1) > 0.0
+        compared, pair = np.unique(cells["pair"][kept], return_inverse=True)
+        first, second = (side[compared] for side in self.posterior.pairs)
+        wins, tied, losses = np.array(counts[kept].T, float)
         covariates = None
-        if names := tuple(posterior.covariates):
-            none = np.zeros((posterior.n_options, len(names)))
-            covariates = PairCovariates._made_of(names, cells["pair"].copy(), cells["x"].copy(), none, *counts, None)
-        sums = [np.bincount(cells["pair"], each, len(first)) for each in counts]
-        sides = first.copy(), second.copy()
-        return PairedComparisons._made_of(tuple(posterior.labels), *sides, *sums, None, None, covariates)
+        if names := tuple(self.posterior.covariates):
+            x = cells["x"][kept]
+            covariates = PairCovariates._made_of(names, pair, x, options.copy(), wins, losses, tied, None)
+        sums = [np.bincount(pair, each, len(compared)) for each in (wins, losses, tied)]
+        labels = tuple(self.posterior.labels)
+        return PairedComparisons._made_of(labels, first, second, *sums, None, None, covariates)
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
@@ -141,7 +167,16 @@ class LatentClassResults(DataAnswers):
     @cached_property
     def classes(self) -> Posterior:
         """The posterior of the classes as that of groups, each with the data of its likely members."""
-        return as_groups(self.posterior)
+        posterior, alike = self.posterior, self.alike
+        asked = alike.data().questions(posterior.has_ties)
+        person, answer, times = answers_of_people(posterior)
+        likely = memberships(posterior).argmax(axis=1)[person]
+        parts, kept = [], []
+        for number in range(posterior.most_classes):
+            counts = np.bincount(answer, times * (likely == number), len(asked.counts))
+            parts.append(alike.stored(counts))
+            kept.append(np.flatnonzero(np.repeat(asked.summed(counts) > 0.0, asked.sizes)))
+        return as_groups(posterior, parts, kept)
 
     @cached_property
     def alike(self) -> Any:
@@ -153,14 +188,16 @@ class LatentClassResults(DataAnswers):
 
     def respondents(self, data: Any, asked: Questions, draws: np.ndarray, ties: bool) -> list[AlikeRespondents]:
         """The members of each latent class, who change from draw to draw."""
-        person, question, times = _answers_of_people(self.posterior, asked)
+        stored = data.questions(self.posterior.has_ties)
+        (person, answer, times) = answers_of_people(self.posterior)
+        question = stored.question[answer]
         class_of, classes = aligned_members(self.posterior)[draws], self.classes
 
         def times_of(number: int) -> Callable[[slice], np.ndarray]:
             def times_asked(some: slice) -> np.ndarray:
                 here = np.flatnonzero((question >= some.start) & (question < some.stop))
                 is_member = class_of[:, person[here]] == number
-                found = np.zeros((some.stop - some.start, len(draws)), np.int64)
+                found = np.zeros((some.stop - some.start, len(draws)))
                 np.add.at(found, question[here] - some.start, times[here, None] * is_member.T)
                 return found
 
@@ -186,13 +223,3 @@ class LatentClassResults(DataAnswers):
         self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float
     ) -> "pandas.DataFrame":
         return group_features_table(self.classes, min_probability, similar, ci)
-
-
-def _answers_of_people(posterior: Posterior, asked: Questions) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return respondents, the questions that they answered, and how often."""
-    constant = posterior.fixed
-    if "answer_place" not in constant:
-        given = answers_to_pairs(posterior)
-        return given.respondent, given.cell, given.counts.sum(axis=1).astype(np.int64)
-    times = posterior.observed["answers"].values.astype(np.int64)
-    return constant["answer_respondent"].values, asked.question[constant["answer_place"].values], times

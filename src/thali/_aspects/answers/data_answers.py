@@ -16,7 +16,6 @@ from thali._model.predictive_check import spaced_draws
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
-from thali.errors import Setting
 
 from . import quantities
 from .features import add_convergence, features_table
@@ -25,7 +24,7 @@ from .kind import not_of_choices
 from .matched_features import Matched, matched_features, matched_table
 from .quantities import Quantities
 from .registry import answers_of
-from .stored_layout import APPROXIMATE, TEMPERED_LATER
+from .stored_layout import TEMPERED_LATER
 
 if TYPE_CHECKING:
     import pandas
@@ -33,7 +32,6 @@ if TYPE_CHECKING:
 _TEMPERED_LATER = (
     " Without tempering the chains stayed in different sets of features, so they were restarted with tempering."
 )
-_APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 
 
 class DataAnswers:
@@ -72,8 +70,6 @@ class DataAnswers:
     def advice(self) -> Advice:
         """What helps chains that disagree."""
         attributes = self.posterior.attributes
-        if attributes.get(APPROXIMATE):
-            return Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
         advice = self.remedies()
         return advice._replace(note=(_TEMPERED_LATER,)) if attributes.get(TEMPERED_LATER) else advice
 

@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._labels import positions
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -130,7 +131,7 @@ def presences(columns: FeatureColumns, patterns: list[tuple[int, ...]]) -> np.nd
 
 def presence_of(posterior: Posterior, members: list[tuple[str, ...]]) -> np.ndarray:
     """Whether each draw has a feature with exactly these members: bool array (features, chain, draw)."""
-    place = {label: option for option, label in enumerate(posterior.labels)}
+    place = positions(posterior.labels)
     patterns = [tuple(sorted(place[label] for label in owners)) for owners in members]
     return presences(columns_of(posterior), patterns).reshape(-1, *posterior.shape)
 

@@ -102,20 +102,30 @@ def group_posterior(
     stored = {dim for dims, _ in variables.values() for dim in dims}
     coordinates = _coordinates(parts, stored)
     if likelihood.unique:
-        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
-        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_group], axis=2)
-        variables["group_unique_weights"] = (("chain", "draw", "group", "option"), unique)
+        variables |= unique_variables(middle, by_group, shape, "group", "group_unique_weights")
     descriptions = parts[0].descriptions | _OF_GROUPS
     found = kept.groups(variables, sampled | {"option": labels, **coordinates}, descriptions)
     if all(part.pointwise for part in parts):
-        found["log_likelihood"] = _joined(parts, "pointwise", groups, 2, sampled)
-    found["observed_data"] = _joined(parts, "observed", groups, 0, {})
-    constant = _joined(parts, "constants", groups, 0, {"option": labels, "group": list(groups.names)})
+        found["log_likelihood"] = joined_parts(parts, "pointwise", 2, sampled)
+    found["observed_data"] = joined_parts(parts, "observed", 0, {})
+    constant = joined_parts(parts, "constants", 0, {"option": labels, "group": list(groups.names)})
     constant["kind"], constant["learned_alpha"] = parts[0].kind, bool(learned_alpha)
     constant[POPULATION] = GROUPS
     constant["similar"] = bool(similar)
     found["constant_data"] = constant
     return Posterior.of(found, {**origin(), **attrs})
+
+
+def unique_variables(
+    middle: FeatureColumns, each: Sequence[FeatureColumns], shape: tuple[int, int], dim: str, name: str
+) -> dict[str, Any]:
+    """Return the variables of the weights of unique aspects: their mean, and those of each group or class."""
+    of_each = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in each], axis=2)
+    mean = middle.unique_weights.reshape(*shape, -1)
+    return {
+        "unique_weights": (("chain", "draw", "option"), mean),
+        name: (("chain", "draw", dim, "option"), of_each),
+    }
 
 
 def _kept_of(part: DataPart, people: int) -> DataPart:
@@ -236,7 +246,7 @@ def _coordinates(parts: Sequence[Any], stored: set[str]) -> dict[str, Any]:
     return found
 
 
-def _joined(parts: Sequence[Any], what: str, groups: "GroupedData", axis: int, coordinates: Any) -> "xarray.Dataset":
+def joined_parts(parts: Sequence[Any], what: str, axis: int, coordinates: Any) -> "xarray.Dataset":
     """What all groups' parts hold: of rows one group after the other, of the rest by group where they differ."""
     import xarray as xr
 
@@ -261,7 +271,7 @@ def _joined(parts: Sequence[Any], what: str, groups: "GroupedData", axis: int, c
         rows[name] = dim, np.concatenate(values)
         lengths[dim] = [len(each) for each in values]
     for dim, numbers in lengths.items():
-        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(groups)), numbers)
+        rows[f"{dim}_group"] = dim, np.repeat(np.arange(len(parts)), numbers)
     return xr.Dataset(variables, {**rows, **coordinates})
 
 

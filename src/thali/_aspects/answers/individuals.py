@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.truncated import SMALLEST
+from thali._inference.places import evenly_spaced
 from thali._inference.seeds import streams
 from thali._model.option_scores import place_of
 from thali._people.individuals import blocks_of_people, individuals_table
@@ -134,7 +135,7 @@ def uneven_spread(posterior: Posterior, random_seed: Any) -> Spread | None:
     if learned or posterior.feature_kappas is not None or posterior.slopes is not None:
         return None
     weights, middle, kappas = flat(own), flat(common), kappa.ravel()
-    draws = np.unique(np.linspace(0, len(weights) - 1, _SPREAD_DRAWS).round().astype(np.int64))
+    draws = evenly_spaced(len(weights), _SPREAD_DRAWS)
     rng, spread, as_unlike = streams(random_seed, 1)[0], np.zeros(weights.shape[2]), 0
     for draw in draws:
         again = middle[draw] * rng.gamma(kappas[draw], size=weights.shape[1:])

@@ -1,19 +1,22 @@
 """People of kinds that nobody knows: the kinds made comparable, and their tables, predictions and checks."""
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.kinds import GROUPS, PAIRS
+from thali._data.kinds import GROUPS
 from thali._inference.numerics.counts import outcomes
 from thali._model.asked_sets import table_of_outcomes, tied_places
 from thali._posterior.interval import tails_of
-from thali._posterior.view import COVARIATE, POPULATION, Posterior, parted
+from thali._posterior.view import POPULATION, Posterior, parted
 
 from ..draws.columns import columns_of
-from ..draws.covariates import Lift, cells_of
+from ..draws.covariates import Lift
 from ..draws.probabilities import probability_blocks
+from ..draws.tree import DataPart
 from .class_order import agreement, together
+from .groups import joined_parts
 from .kinds_tree import shares_of_new
 from .predict import AskedSets, lift_for
 
@@ -32,14 +35,26 @@ def memberships(posterior: Posterior) -> np.ndarray:
     return np.stack([(of == g).mean(axis=0) for g in range(posterior.most_classes)], axis=1)
 
 
-def as_groups(posterior: Posterior) -> Posterior:
-    """The posterior of the common kinds as groups "1", "2", ..., each with the data of its likely members."""
-    if not posterior.has_classes:
-        return posterior
+def answers_of_people(posterior: Posterior) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return respondents, which answer each gave, and how often."""
+    fixed = posterior.fixed
+    rows = fixed["answer_respondent"].values, fixed["answer_place"].values
+    return *rows, posterior.observed["answers"].values
+
+
+def as_groups(posterior: Posterior, parts: Sequence[DataPart], kept: Sequence[np.ndarray]) -> Posterior:
+    """Return the posterior of the common kinds as groups "1", "2", ..., each with its part of the data.
+
+    `kept`: of each kind the places of sets that its part has.
+    """
     number, order = posterior.most_classes, posterior.class_order
     drawn, shape = posterior.whole(), posterior.shape
     names = [str(g + 1) for g in range(number)]
-    kept, observed, counted = _data_of_members(posterior, memberships(posterior).argmax(axis=1), names)
+    observed = joined_parts(parts, "observed", 0, {})
+    counted = joined_parts(parts, "constants", 0, {"option": posterior.fixed["option"].values, "group": names})
+    fixed = posterior.fixed
+    scalars = [name for name in fixed if not fixed[name].dims and name not in ("kinds", POPULATION)]
+    counted = counted.assign({name: fixed[name] for name in scalars} | {POPULATION: GROUPS})
     data = {"observed_data": observed, "constant_data": counted}
     for name in [str(name) for name in drawn.data_vars if "kind_number" in drawn[name].dims]:
         values, dims = drawn[name].values, drawn[name].dims
@@ -59,96 +74,6 @@ def as_groups(posterior: Posterior) -> Posterior:
         drawn = drawn.assign_coords(place_group=("place", rows["place_group"]))
         drawn = drawn.assign_coords(place=np.array(labels, dtype=str))
     return Posterior.of(parted(drawn) | data | {"sample_stats": posterior.stats}, posterior.attributes)
-
-
-def _data_of_members(posterior: Posterior, kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
-    """The answers of the people of each kind, one kind after the other; and of sets the places of each."""
-    constant, of_one = posterior.fixed, posterior.data_kind
-    kept, observed, counted = (_pairs_of if of_one == PAIRS else _sets_of)(posterior, kind, names)
-    scalars = [name for name in constant if not constant[name].dims and name not in ("kind", "kinds", POPULATION)]
-    counted = counted.assign({name: constant[name] for name in scalars})
-    return kept, observed, counted.assign({"kind": of_one, POPULATION: GROUPS})
-
-
-class RespondentCounts(NamedTuple):
-    """How often everybody chose either option of a pair, or a cell, or neither; a row a person and cell."""
-
-    respondent: np.ndarray
-    cell: np.ndarray
-    counts: np.ndarray  # (rows, outcomes): wins, ties, losses
-
-
-def answers_to_pairs(posterior: Posterior) -> RespondentCounts:
-    """What a posterior holds of everybody's answers to pairs."""
-    constant, wins = posterior.fixed, posterior.observed["answers"].values
-    ties = constant["answer_ties"].values if "answer_ties" in constant else np.zeros_like(wins)
-    cell = constant["answer_cell" if posterior.covariates else "answer_pair"].values
-    counts = np.stack([wins, ties, constant["answer_losses"].values], axis=1)
-    return RespondentCounts(constant["answer_respondent"].values, cell, counts)
-
-
-def _pairs_of(posterior: Posterior, kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
-    """The comparisons of the members of each kind."""
-    import xarray as xr
-
-    constant, given, cells = posterior.fixed, answers_to_pairs(posterior), cells_of(posterior)
-    by_cell = np.zeros((len(names), len(cells["pair"]), 3))
-    np.add.at(by_cell, (kind[given.respondent], given.cell), given.counts)
-    first_cell = np.searchsorted(cells["pair"], np.arange(constant.sizes["compared_pair"]))
-    by_pair = np.add.reduceat(by_cell, first_cell, axis=1)
-    group, pair = np.nonzero(by_pair.sum(axis=2))
-    wins, ties, losses = (_whole(each) for each in by_pair[group, pair].T)
-    rows: dict[str, Any] = {"compared_pair_group": ("compared_pair", group)}
-    rows |= {name: ("compared_pair", constant[name].values[pair]) for name in ("option_a", "option_b")}
-    counted: dict[str, Any] = {name: ("compared_pair", constant[name].values[pair]) for name in ("first", "second")}
-    counted["losses"] = "compared_pair", losses
-    counted["log_binomial_coefficient"] = "compared_pair", np.zeros(len(pair))
-    observed = {"wins": ("compared_pair", wins)}
-    observed |= {"ties": ("compared_pair", ties)} if constant["has_ties"] else {}
-    if posterior.covariates:
-        of, cell = np.nonzero(by_cell.sum(axis=2))
-        place = np.empty(by_pair.shape[:2], np.int64)  # of each pair among those of its kind
-        place[group, pair] = np.arange(len(pair)) - np.searchsorted(group, group)
-        counted |= {"cell_pair": ("cell", place[of, cells["pair"][cell]])}
-        counted |= {f"cell_{name}": ("cell", by_cell[of, cell, k]) for k, name in enumerate(("wins", "ties", "losses"))}
-        counted["covariate_values"] = ("cell", COVARIATE), cells["x"][cell]
-        counted["option_values"] = constant["option_values"]
-        rows |= {"cell_group": ("cell", of), COVARIATE: constant[COVARIATE].values}
-    coordinates = {**rows, "option": constant["option"].values, "group": names}
-    return [], xr.Dataset(observed, {name: rows[name] for name in list(rows)[:3]}), xr.Dataset(counted, coordinates)
-
-
-def _sets_of(posterior: Posterior, kind: np.ndarray, names: list[str]) -> tuple[list[np.ndarray], Any, Any]:
-    """The choices of the members of each kind, out of the sets out of which one of them chose."""
-    import xarray as xr
-
-    constant, observed = posterior.fixed, posterior.observed
-    sizes, times = constant["set_size"].values, observed["answers"].values
-    (of,) = map(str, observed["chosen"].dims)  # along which the possible answers stand: the places, or best and worst
-    at_place = np.repeat(np.arange(len(sizes)), sizes)
-    set_of = at_place if of == "place" else np.repeat(np.arange(len(sizes)), sizes * (sizes - 1))
-    of_answer, answer = kind[constant["answer_respondent"].values], constant["answer_place"].values
-    counts = [np.bincount(answer, times * (of_answer == g), len(set_of)) for g in range(len(names))]
-    sets = [np.flatnonzero(np.bincount(set_of, each, len(sizes))) for each in counts]
-    along = {"set": sets, "place": [np.flatnonzero(np.isin(at_place, each)) for each in sets]}
-    along[of] = [np.flatnonzero(np.isin(set_of, each)) for each in sets]
-    rows: dict[str, Any] = {
-        f"{dim}_group": (dim, np.repeat(np.arange(len(names)), [len(each) for each in kept]))
-        for dim, kept in along.items()
-    }
-    own: dict[str, Any] = {}
-    for dim, at in ((dim, np.concatenate(kept)) for dim, kept in along.items()):
-        rows |= {str(name): (dim, each.values[at]) for name, each in observed.coords.items() if each.dims == (dim,)}
-        own |= {str(name): (dim, each.values[at]) for name, each in constant.data_vars.items() if each.dims == (dim,)}
-    own["log_multinomial_coefficient"] = "set", np.zeros(len(own["set_size"][1]))
-    chosen = np.concatenate([each[own] for each, own in zip(counts, along[of], strict=True)])
-    counted = xr.Dataset(own, {**rows, "option": constant["option"].values, "group": names})
-    return along["place"], xr.Dataset({"chosen": (of, _whole(chosen))}, rows), counted
-
-
-def _whole(values: np.ndarray) -> np.ndarray:
-    whole = values.astype(np.int64)
-    return whole if np.array_equal(whole, values) else values
 
 
 # Tables of kinds of people whose members are not known ----------------------------------------------------------------
@@ -198,7 +123,7 @@ def _of_all(count: np.ndarray, people: int, kinds: int, ci: float) -> dict[str, 
     from scipy.special import betainc, betaincinv
 
     if kinds == 1:
-        return {"share": 1.0, "low": 1.0, "high": 1.0}
+        return {"share": 1.0, "share_low": 1.0, "share_high": 1.0}
     n, times = np.unique(count, return_counts=True)
     weight, a, b = times / times.sum(), 1.0 + n, kinds - 1.0 + people - n
     found = []

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.answers import Answers
-from thali._data.kinds import BEST_WORST, KINDS
-from thali._data.questions import GivenAnswers
+from thali._data.kinds import KINDS
 from thali._model.choice_groups import MAX_PAIRS
 from thali._posterior.densities import is_pointwise
 from thali._posterior.store import origin, tree_of
 from thali._posterior.view import POPULATION
 
 from ..draws.tree import kept_draws, stored_features
-from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over
+from .groups import _padded_weights, columns_of_groups, comparable_weights, mean_over, unique_variables
 
 if TYPE_CHECKING:
     import xarray
@@ -84,9 +82,7 @@ def kinds_tree(
         "kind_weights": (("chain", "draw", "kind_number", "feature"), _padded_weights(by_kind, shape)),
     }
     if likelihood.unique:
-        variables["unique_weights"] = (("chain", "draw", "option"), middle.unique_weights.reshape(*shape, -1))
-        unique = np.stack([columns.unique_weights.reshape(*shape, -1) for columns in by_kind], axis=2)
-        variables["kind_unique_weights"] = (("chain", "draw", "kind_number", "option"), unique)
+        variables |= unique_variables(middle, by_kind, shape, "kind_number", "kind_unique_weights")
     shares = shares_of_new(sizes).reshape(*shape, number)
     for name, values in own.items():
         if name in part.descriptions:  # others stand in the parts
@@ -112,10 +108,13 @@ def kinds_tree(
         terms = _log_of_people(by_person, of) + coefficients
         variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
         found["log_likelihood"] = xr.Dataset({"answers": variable}, kept.coordinates() | {"respondent": people})
-    constants, observed = _stored(part.kind, data, given)
-    found["observed_data"] = xr.Dataset({**part.observed, **observed}, part.observed_coordinates)
+    # "answer" is the dimension of the possible answers of best-worst choices
+    observed = part.observed | {"answers": ("given_answer", given.times)}
+    found["observed_data"] = xr.Dataset(observed, part.observed_coordinates)
+    rows = {"answer_respondent": given.respondent, "answer_place": given.answer}
+    constants = part.constants | {name: ("given_answer", each) for name, each in rows.items()}
     found["constant_data"] = xr.Dataset(
-        {**part.constants, **constants}, {**part.observed_coordinates, "option": labels, "respondent": people}
+        constants, {**part.observed_coordinates, "option": labels, "respondent": people}
     )
     stored = {"kind": part.kind, POPULATION: KINDS, "learned_alpha": bool(learned_alpha), "similar": bool(similar)}
     found["constant_data"] = found["constant_data"].assign(stored | {"kinds": number})
@@ -134,20 +133,6 @@ def mixed(shares: np.ndarray, each: np.ndarray, ties: np.ndarray | None) -> np.n
         return np.einsum("...g,...gn->...n", shares, each)
     weights = shares[..., None] / (1.0 + ties[..., None] * np.sqrt(each * (1.0 - each)))
     return (weights * each).sum(axis=-2) / weights.sum(axis=-2)
-
-
-def _stored(kind: str, data: Any, given: GivenAnswers) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What a tree holds of everybody's answers, in constant_data and in observed_data."""
-    if isinstance(data.answers, Answers):
-        answers, place = data.cells.answers, "answer_pair" if data.covariates is None else "answer_cell"
-        rows = {"answer_respondent": ("answer", answers.respondent), place: ("answer", answers.pair)}
-        rows |= {"answer_losses": ("answer", answers.losses)}
-        rows |= {"answer_ties": ("answer", answers.tied)} if data.n_ties else {}
-        return rows, {"answers": ("answer", answers.wins)}
-    # a dimension of its own: along "answer" stand the possible answers of best-worst choices
-    dim = "given_answer" if kind == BEST_WORST else "answer"
-    rows = {"answer_respondent": (dim, given.respondent), "answer_place": (dim, given.answer)}
-    return rows, {"answers": (dim, given.times)}
 
 
 def _log_of_people(logs: np.ndarray, of: np.ndarray) -> np.ndarray:

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import xarray
 
 TEMPERED_LATER = "started_anew"  # attribute: 1 if the run started without tempering and began again with it
-APPROXIMATE = "approximate"  # attribute: 1 if the draws are those of Laplace's approximation
 POINT = "point"  # attribute: 1 if the only draw is the best answer that was found
 RESTARTS, REACHED = (
     "restarts",

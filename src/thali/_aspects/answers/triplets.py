@@ -11,7 +11,8 @@ from thali._data.questions import AnswerProbabilities, places_in
 from thali._data.triplets import Triplets
 from thali._data.triplets.rows import pairs_in
 from thali._inference.numerics.ranks import average_ranks
-from thali._labels import suggest
+from thali._inference.places import starts
+from thali._labels import positions, suggest
 from thali._model.choice_groups import MAX_PAIRS, pair_coordinates
 from thali._model.next_question import (
     EVERYTHING,
@@ -105,7 +106,7 @@ def predicted_pairs(posterior: Posterior, sets: Any, return_se: bool) -> Any:
 
 def places_of_pairs(sets: Any, labels: list[str]) -> Places:
     """The pairs of sets of labels, set after set."""
-    where = {label: k for k, label in enumerate(labels)}
+    where = positions(labels)
     if isinstance(sets, Triplets):
         for label in sets.labels:
             _known(label, where, "The data name")
@@ -129,7 +130,7 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
         sizes.append(len(pairs))
         sides += [sorted((where[a], where[b])) for a, b in pairs]
     first, second = np.array(sides, np.int64).reshape(-1, 2).T
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64), first, second
+    return starts(sizes), first, second
 
 
 def _known(label: str, where: dict[str, int], who: str) -> None:

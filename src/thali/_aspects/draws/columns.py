@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._inference.places import starts
 from thali._posterior.view import Posterior
 
 if TYPE_CHECKING:
@@ -40,12 +41,12 @@ class FeatureColumns:
     @cached_property
     def first_column(self) -> np.ndarray:
         """Index of each draw's first column; one entry more than there are draws."""
-        return np.concatenate([[0], np.cumsum(self.n_features)]).astype(np.int64)
+        return starts(self.n_features)
 
     @cached_property
     def first_owner(self) -> np.ndarray:
         """Index of each column's first owner; one entry more than there are columns."""
-        return np.concatenate([[0], np.cumsum(self.sizes)]).astype(np.int64)
+        return starts(self.sizes)
 
     @cached_property
     def draw(self) -> np.ndarray:

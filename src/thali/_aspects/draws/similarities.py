@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.kinds import SIMILARITIES
+from thali._inference.numerics.counts import log_normal_density
 from thali._model.choice_groups import pair_coordinates, pair_index, pair_names
 from thali._posterior.view import Posterior
 
@@ -41,7 +42,7 @@ def similarities_part(
         coordinates = pair_names(labels)
         measured = fitted[:, pair_index(data.first, data.second, data.n_options)]
         sigma = extra["sigma"][:, None] / np.sqrt(data.judgements)
-        terms = -0.5 * ((data.values - measured) / sigma) ** 2 - np.log(sigma) - 0.5 * np.log(2.0 * np.pi)
+        terms = log_normal_density(data.values, measured, sigma)
         pointwise = {"similarity": (("chain", "draw", "measured_pair"), terms.reshape(*shape, -1))}
     return DataPart(
         kind=SIMILARITIES,

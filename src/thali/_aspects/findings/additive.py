@@ -137,7 +137,7 @@ def membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return None if similar is None else membership_finding(model, similar)
 
 
-@finding("membership", "Objects of nearly identical features", FILE)
+@finding("membership", "Objects with nearly identical features", FILE)
 def picture_of_membership(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """The picture of features whose owners are similar, for whoever wants to match them."""
     return Finding(picture=Picture("membership", ENGLISH["features.membership"], model.membership()))
@@ -153,7 +153,7 @@ def n_features(model: "AdditiveClustering", settings: AnswerSettings) -> Finding
     return replace(found, notes=(number_of_features(every, ENGLISH["additive.all"], settings.ci),))
 
 
-@finding("estimate", "Feature estimate", ON_SCREEN)
+@finding("estimate", "Estimated features", ON_SCREEN)
 def estimate(model: "AdditiveClustering", settings: AnswerSettings) -> Finding:
     """One estimate of the features with the constant, and how much it explains."""
     found = model.estimate(settings.kind)

@@ -63,7 +63,7 @@ ENGLISH = SENTENCES | {
     "independence.asked": "Which options do respondents prefer, allowing for individual differences?",
     "independence.aspects": "The adjustment also lowers the estimated number of {features}, because each answer"
     " carries less information.",
-    "individuals": "Most frequent top options among {number} respondents: {options}.",
+    "individuals": "Most preferred option among {number} respondents: {options}.",
     "individuals.weights": "Weight of each feature for each respondent, if the feature is present",
     "individuals.title": "Individual shares of preference",
     "individuals.caption": "Individual shares of preference, and the shares implied by the population weights.",
@@ -87,7 +87,7 @@ ENGLISH = SENTENCES | {
     "respondent_effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
     "respondent_effects.none": "No weight clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the column, with the other"
-    " columns constant; for options, changes in the log of the option's share of the total worth.",
+    " columns held constant; for the worth of an option, changes in the log of its share of the total worth.",
     "respondent_effects.title": "Effects of respondent characteristics on individual weights",
     "respondent_effects.methods": "A respondent's expected weight was v exp(x'b), where v is the population weight, x"
     " contains the respondent's {columns} (standardised) and each element of b had a Normal(0, {sd}²) prior.",
@@ -105,8 +105,7 @@ ENGLISH = SENTENCES | {
     "groups.more": "The {word} shared by {members} weighs more for {more} than for {less} (probability {sure} if the"
     " {word} exists; it exists with probability {probability})",
     "groups.same": "No shared {word} clearly differs in weight between groups.",
-    "groups.none": "No {word} shared by some but not all options is probable enough to be listed.",
-    "groups.title": "Weights, by group, of the {word}s shared by some but not all options",
+    "groups.title": "Weights, by group, of the {word}s that are neither unique nor common to all",
     "groups.others": "The exported table of {word}s contains {more}.",
     "groups.caption": "Weight of each {word} in each group.",
     "groups.ranks": "Most preferred: {first}.",
@@ -116,7 +115,7 @@ ENGLISH = SENTENCES | {
     "groups.alike": "No option clearly ranks higher in one group than in another; the most probable difference:"
     " {option} ranks higher for {more} than for {less} (probability {probability}).",
     "groups.ranks.title": "Rank of each option by the total weight of its aspects, by group",
-    "groups.kappa": "The weight of a feature varies between groups with a relative standard deviation of {estimate}.",
+    "groups.kappa": "Weights vary between groups with a relative standard deviation of {estimate}.",
     "groups.log_likelihood": "Log-likelihood of the answers of all groups, including constants: {value}.",
     "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
     "groups.methods.free": ", independent across groups.",
@@ -127,19 +126,19 @@ ENGLISH = SENTENCES | {
     "kinds": "Number of latent classes: {number} (probability {probability}; at most {most} allowed).",
     "kinds.each": "Class {kind}: {sample} % of the respondents and {population} % of the population ({interval} {low}"
     " to {high}); {prefers}.",
-    "kinds.shares": "In each draw, the share of the respondents is a multiple of one respondent, so its interval may"
-    " exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class, the second"
-    " largest, ... in each draw, regardless of their members.",
+    "kinds.shares": "In each draw, a class contains a whole number of respondents, so its share takes only a few values"
+    " and the interval may exclude the mean. class_share[1], class_share[2], ... are the shares of the largest class,"
+    " the second largest, ... in each draw, regardless of their members.",
     "kinds.liked": "best mean ranks: {liked}",
     "kinds.title": "Latent classes, largest first: share of the respondents and of the population, and number of"
     " respondents assigned",
     "kinds.ranks": "Rank of each option by the total weight of its aspects, by class",
     "kinds.features": "Weights, by class, of the aspects shared by some but not all options",
     "kinds.caption": "Weight of each aspect in each class.",
-    "kinds.kappa": "The weight of a feature varies between classes with a relative standard deviation of {estimate}.",
+    "kinds.kappa": "Weights vary between classes with a relative standard deviation of {estimate}.",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
-    "kinds.agreement": "Share of respondent pairs that a draw and the most typical draw classify alike (same class or"
-    " not): {value}.",
+    "kinds.agreement": "Agreement of class memberships with the most typical draw (share of pairs of respondents that"
+    " are together in both draws, or in neither): {value}.",
     "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a Dirichlet(1, ..., 1) prior on"
     " the class shares; class memberships were inferred. The classes shared the same aspects but had separate"
@@ -164,8 +163,8 @@ ENGLISH = SENTENCES | {
     "ml.utility": "Utility scale: total weight of the aspects of each option",
     "ml.utility.caption": "Utility of each option, with its {interval}.",
     "ml.fit": "Measures of fit",
-    "ml.pearson": "The alternative is the saturated model, with a separate probability for each {unit}; Pearson X²"
-    " {pearson}.",
+    "ml.pearson": "The alternative is the saturated model, which has a separate probability for each {unit}. Pearson"
+    " X² = {pearson}.",
     "ml.ties": "Tie parameter nu: {nu} (standard error {error}).",
     "ml.likelihood": "Log-likelihood {log_likelihood}, including {what}; AIC {aic}, BIC {bic}.",
     "ml.pairs": "Pairs",
@@ -178,7 +177,7 @@ ENGLISH = SENTENCES | {
     "ml.methods.people": "are clustered by respondent {source}",
     "ml.methods.tests": "and tests of fit are clustered by respondent {source}",
     # the open combination
-    "open.asked": "Goal: {answers}.",
+    "open.asked": "Which latent features explain the data under the chosen prior and likelihood?",
     "open.unknown": "thali cannot simulate data from a user-defined likelihood, so the model was not checked.",
     # additive clustering
     "additive.asked": "Which features do the objects share, how many are there, and how much does each feature add to"
@@ -228,9 +227,9 @@ ENGLISH = SENTENCES | {
     "additive.prior.alone": "each weight",
     "tempering.seldom": "Chains at adjacent temperatures rarely swap states.",
     "tempering.none": "Tempering was not used.",
-    "tempering.short": "Tempering with {number} temperatures from 1 to {highest}; the run was too short to estimate"
+    "tempering.short": "Tempering used {number} temperatures from 1 to {highest}; the run was too short to estimate"
     " how often adjacent temperatures swap.",
-    "tempering": "Tempering with {number} temperatures from 1 to {highest}; adjacent temperatures swapped in at least"
+    "tempering": "Tempering used {number} temperatures from 1 to {highest}; adjacent temperatures swapped in at least"
     " {rate} % of attempts.",
     "additive.point": "The most probable set of features found has {number} shared by two or more objects.",
     "additive.point.title": "Features: weight and members",

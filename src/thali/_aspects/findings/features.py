@@ -43,12 +43,11 @@ def of_variance(share: float, key: str, **named: Any) -> str | Message:
 def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes: tuple[Any, ...] = ()) -> Finding:
     """Which features there are, of a table as `features()` of a model returns it."""
     labels, is_given = labels_of(model), has_given(model)
+    steps: Any = "" if is_given else next_steps(word)
     if not len(features):
-        none = phrase(ENGLISH, "features.none", word=word)
-        brief = Brief(f"{word.capitalize()}s", next="" if is_given else next_steps(word))
-        return Finding(
-            none, table=by_member(features, labels), is_printed=False, notes=_notes_of_none(is_given, word), brief=brief
-        )
+        none, brief = phrase(ENGLISH, "features.none", word=word), Brief(f"{word.capitalize()}s", next=steps)
+        said = (steps,) if steps else ()
+        return Finding(none, table=by_member(features, labels), is_printed=False, notes=said, brief=brief)
     if "stability" in features:
         notes = (ENGLISH["features.matched"], *notes)
     disputed = [row["members"] for row in features.to_dict("records") if not row["converged"]]
@@ -59,8 +58,8 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
         notes += (phrase(ENGLISH, "features.not_agreed", members=listed(named)),)
     caption = phrase(ENGLISH, "features.caption", Word=word.capitalize())
     found = most_probable(features, word, len(labels), is_given)
-    if not found:
-        notes += _notes_of_none(is_given, word)
+    if not found and steps:
+        notes += (steps,)
     return Finding(
         found or str(phrase(ENGLISH, "features.none", word=word)),
         title=str(phrase(ENGLISH, "features.title", Word=word.capitalize())),
@@ -73,17 +72,12 @@ def features_finding(model: Any, features: "pandas.DataFrame", word: str, notes:
     )
 
 
-def _notes_of_none(is_given: bool, word: str) -> tuple[Any, ...]:
-    """What to do next where no feature is worth naming, and none was given."""
-    return () if is_given else (Message("Next steps: ", *next_steps(word).parts),)
-
-
 def next_steps(word: str) -> Message:
     """What to do next where no feature is worth naming."""
     comparison: tuple[Any, ...] = ()
     if word == "aspect":
         comparison = (
-            "; check whether a model with one worth per option predicts as well (",
+            ", check whether a model with one worth per option predicts as well (",
             InPython("th.compare", "thali compare"),
             ")",
         )
@@ -92,7 +86,7 @@ def next_steps(word: str) -> Message:
         InPython(f"{word}s={{option: [{word}s]}}", Argument(f"{word}s")),
         ")",
         *comparison,
-        f"; merge near-duplicate {word}s (",
+        f", or merge near-duplicate {word}s (",
         Setting("similar", 0.8),
         ").",
     )

@@ -56,7 +56,7 @@ def ranks(model: Any, settings: AnswerSettings) -> Finding:
     sentence = phrase(ENGLISH, "groups.ranks", first=listed(first, MAX_GROUPS))
     if 1 < len(found) <= MAX_GROUPS:
         sentence = f"{sentence} {_most_different(model)}"
-    return ranks_finding("group", found, sentence, str(ENGLISH["groups.ranks.title"]), leads=True)
+    return ranks_finding("group", found, sentence, ENGLISH["groups.ranks.title"], leads=True)
 
 
 def _most_different(model: Any) -> Text:
@@ -102,7 +102,7 @@ def _features(model: Any, settings: AnswerSettings, word: str) -> Finding:
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written = by_member(table, labels)
     if not len(shared):
-        none = phrase(ENGLISH, "groups.none", word=word)
+        none = phrase(ENGLISH, "features.none", word=word)
         return Finding(none, table=written, is_printed=False, brief=Brief(f"{word.capitalize()}s"))
     sentence, weights = differences(shared, word), weight_columns(shared)
     picture = Picture("group_weights", str(phrase(ENGLISH, "groups.caption", word=word)), table)

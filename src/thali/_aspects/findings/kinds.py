@@ -75,7 +75,7 @@ def features(model: "EliminationByAspects", settings: AnswerSettings) -> Finding
     shared = table[table["members"].map(len).between(2, len(labels) - 1)]
     written, several = by_member(table, labels), len(model.class_sizes())
     if not len(shared):
-        none = phrase(ENGLISH, "groups.none", word="aspect")
+        none = phrase(ENGLISH, "features.none", word="aspect")
         return Finding(none, table=written, is_printed=False, brief=Brief("Aspects"))
     weights = weight_columns(table)
     shown = shared[[*weights, "mcse", "probability"]]
@@ -102,7 +102,7 @@ def ranks(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     """Return the ranks of the options in each class."""
     numbers = range(1, len(model.class_sizes()) + 1)
     found = {kind: model.of_class(kind).ranks(every_rank=True, ci=settings.ci) for kind in numbers}
-    return ranks_finding("latent_class", found, "", str(ENGLISH["kinds.ranks"]))
+    return ranks_finding("latent_class", found, "", ENGLISH["kinds.ranks"])
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)

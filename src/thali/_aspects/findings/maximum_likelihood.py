@@ -89,9 +89,9 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     import pandas as pd
 
     found, test = model.summary().attrs, model.estimates_.usual_test
-    sentence = f"Test of fit: {test}".rstrip(".") + "."
-    notes: list[Text] = []
+    sentence, notes = str(test), list[Text]()
     if test.kind != "none":
+        sentence = f"Test of fit: {test}."
         pearson = f"{found['pearson']:.4f}"
         notes.append(phrase(ENGLISH, "ml.pearson", unit=model.estimates_.unit, pearson=pearson))
     if "tie" in found:

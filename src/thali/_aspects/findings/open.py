@@ -6,9 +6,7 @@ from thali._data.kinds import OWN, SIMILARITIES
 from thali._model.choice_findings import check
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import MISSES, ON_SCREEN, Brief, Finding, Maker, finding
-from thali._model.registry import spec_of
 from thali._model.settings import AnswerSettings
-from thali._model.wording import phrase
 
 from .english import ENGLISH
 from .features import features_finding, number_finding, of_variance
@@ -20,12 +18,16 @@ if TYPE_CHECKING:
 def makers_of(model: "LatentFeatureModel", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings, with the check that there is for the kind of data."""
     checked = _CHECKS.get(model._view.data_kind, check)
-    return (asked(_asked), features, n_features, checked, summary, data, methods(lambda model: ()), convergence)
-
-
-def _asked(model: "LatentFeatureModel") -> Any:
-    spec = spec_of(model)
-    return phrase(ENGLISH, "open.asked", answers="the information in the data" if spec is None else spec.answers)
+    return (
+        asked(lambda model: ENGLISH["open.asked"]),
+        features,
+        n_features,
+        checked,
+        summary,
+        data,
+        methods(lambda model: ()),
+        convergence,
+    )
 
 
 @finding("features", "Features", ON_SCREEN)

@@ -11,6 +11,7 @@ import numpy as np
 from thali._compile.jit import scalar, vectorised
 from thali._data.answers import answers_given
 from thali._inference.numerics.logarithm import fast_log
+from thali._inference.places import starts
 from thali._model.best_worst import REVERSED
 
 from .. import operations
@@ -47,7 +48,7 @@ def compiled_best_worst(data: "Choices", lapse: float, rule: str) -> Any:
     best, worst = data.choice[row], data.worst[row]
     sets = data.set_of[best]
     size = data.sizes[sets]
-    start = np.concatenate([[0], np.cumsum(size)])
+    start = starts(size)
     answer = np.repeat(np.arange(len(numbers)), size)
     place = np.arange(start[-1]) - start[answer] + data.start[sets][answer]
     between = np.where(place == best[answer], 0, np.where(place == worst[answer], 1, 2))

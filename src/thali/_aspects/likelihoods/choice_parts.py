@@ -9,6 +9,7 @@ import numpy as np
 from thali._inference.numerics.counts import outcomes
 from thali._model.choice_groups import (
     MAX_PAIRS,
+    DataGroups,
     groups_of_pairs,
     groups_of_sets,
     pair_index,
@@ -27,6 +28,19 @@ from .answer_draws import choice_answers, comparison_answers
 if TYPE_CHECKING:
     from thali._data.choices import Choices
     from thali._data.pairs import PairedComparisons
+
+
+def part_of_data(stored: DataGroups, unique: bool) -> DataPart:
+    """Return the part of a posterior that is known without draws."""
+    return DataPart(
+        kind=stored.kind,
+        log_constant=stored.log_constant,
+        descriptions={},
+        observed=stored.observed,
+        constants=stored.constants | {"unique": bool(unique)},
+        observed_coordinates=stored.coordinates,
+        rows=stored.rows,
+    )
 
 
 def choices_part(
@@ -61,9 +75,8 @@ def choices_part(
         coordinates |= pair_names(labels)
         terms = (terms + stored.coefficients).reshape(*shape, -1)
         pointwise = {"wins": (("chain", "draw", "compared_pair"), terms)}
-    return DataPart(
-        kind=stored.kind,
-        log_constant=stored.log_constant,
+    return replace(
+        part_of_data(stored, unique),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
             "tie": "nu, the tie parameter",
@@ -71,11 +84,7 @@ def choices_part(
         },
         variables=variables,
         coordinates=coordinates,
-        observed=stored.observed,
-        constants=stored.constants | {"unique": bool(unique)},
         pointwise=pointwise,
-        observed_coordinates=stored.coordinates,
-        rows=("compared_pair", "cell"),
         common=("covariate",),
         answers=answers,
     )
@@ -138,7 +147,7 @@ def sets_part(
     rule: str,
 ) -> DataPart:
     """The part of a posterior about choices from sets, or about best and worst of them."""
-    labels, asked, is_named = np.asarray(data.labels, dtype=str), data.questions(), data.worst is not None
+    labels, asked = np.asarray(data.labels, dtype=str), data.questions()
     stored = groups_of_sets(data, lapse)
     variables: dict[Any, Any] = {
         "unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))
@@ -152,23 +161,18 @@ def sets_part(
     if len(asked.counts) <= MAX_PAIRS:
         answers = choice_answers(columns, data, lapse, rule)(slice(0, data.n_sets))
         pointwise = {"chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))}
-    if answers is not None and not is_named:
+    if answers is not None and data.worst is None:
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
         coordinates |= place_names(data)
-    return DataPart(
-        kind=stored.kind,
-        log_constant=stored.log_constant,
+    return replace(
+        part_of_data(stored, unique),
         descriptions={
             "choice_probability": "probability that the first of a pair is chosen, including lapses",
             "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
         },
         variables=variables,
         coordinates=coordinates,
-        observed=stored.observed,
-        constants=stored.constants | {"unique": bool(unique)},
         pointwise=pointwise,
-        observed_coordinates=stored.coordinates,
-        rows=("set", "place", *(("answer",) if is_named else ())),
         answers=None if answers is None else lambda: answers,
     )
 

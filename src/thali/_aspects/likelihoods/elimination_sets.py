@@ -52,8 +52,8 @@ def check_sets(data: Choices, owns: Any, lapse: float) -> None:
     if data.sizes[largest] > LARGEST:
         members = data.members[data.start[largest] : data.start[largest + 1]]
         raise DataError(
-            f"A set may have at most {LARGEST} options; the largest, {shorten([data.labels[i] for i in members])}, has"
-            f" {data.sizes[largest]}. Remove options from it, or compare pairs."
+            f"A set may have at most {LARGEST} options; the largest set ({shorten([data.labels[i] for i in members])})"
+            f" has {data.sizes[largest]}. Remove options from this set, or compare pairs."
         )
     if owns is None or lapse > 0.0:
         return

@@ -21,6 +21,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar, vectorised
 from thali._inference.numerics.logarithm import fast_log
+from thali._inference.places import starts
 
 WIDTH = 8
 # fields of a block, WIDTH numbers each: weights that count for i and for the neighbour, choices of i and of the
@@ -82,33 +83,9 @@ def may_be_empty(pairs: Any) -> None:
     """Whether a side may be without a column; with unique aspects it never is."""
 
 
-@may_be_empty.register(PairBlocks)
-@may_be_empty.register(PairsWithTies)
-def _never_empty(pairs: Any) -> Any:
-    return False
-
-
-@may_be_empty.register(PairsWithoutUnique)
-@may_be_empty.register(PairsWithTiesWithoutUnique)
-def _may_be_empty(pairs: Any) -> Any:
-    return True
-
-
 @generic
 def has_ties(pairs: Any) -> None:
     """Whether neither option of a pair may be chosen."""
-
-
-@has_ties.register(PairBlocks)
-@has_ties.register(PairsWithoutUnique)
-def _has_none(pairs: Any) -> Any:
-    return False
-
-
-@has_ties.register(PairsWithTies)
-@has_ties.register(PairsWithTiesWithoutUnique)
-def _has_ties(pairs: Any) -> Any:
-    return True
 
 
 @generic
@@ -126,6 +103,16 @@ def fill_lifts(pairs: Any, c: Any) -> None:
     """What covariates lift the first sides by, from their coefficients; default: there are none."""
 
 
+def yes(pairs: Any) -> Any:
+    """Answer that it is so."""
+    return True
+
+
+def no(pairs: Any) -> Any:
+    """Answer that it is not so."""
+    return False
+
+
 def _first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> Any:
     return max(own, MIN_WEIGHT)
 
@@ -134,7 +121,15 @@ def _second_side(pairs: Any, other: Any) -> Any:
     return max(other, MIN_WEIGHT)
 
 
-for _cls in (PairBlocks, PairsWithoutUnique, PairsWithTies, PairsWithTiesWithoutUnique):
+PAIRS_ALONE: dict[tuple[bool, bool], type[Any]] = {  # by whether there are unique aspects, and ties
+    (True, False): PairBlocks,
+    (False, False): PairsWithoutUnique,
+    (True, True): PairsWithTies,
+    (False, True): PairsWithTiesWithoutUnique,
+}
+for (_unique, _ties), _cls in PAIRS_ALONE.items():
+    may_be_empty.register(_cls)(no if _unique else yes)
+    has_ties.register(_cls)(yes if _ties else no)
     first_side.register(_cls)(_first_side)
     second_side.register(_cls)(_second_side)
 
@@ -325,7 +320,7 @@ def lay_out(
     count = first.size
     degree = np.bincount(owner, minlength=n)
     blocks = -(-degree // WIDTH)
-    start = np.concatenate([[0], np.cumsum(blocks)]).astype(np.int64)
+    start = starts(blocks)
     order = np.lexsort((neighbour, owner))
     rank = np.arange(owner.size) - np.repeat(np.cumsum(degree) - degree, degree)
     position = np.empty(owner.size, np.int64)

@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import part, scalar, vectorised
+from thali._compile.jit import scalar, vectorised
 from thali._inference.numerics.exponential import fast_exp
+from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..state import BETA
 from .pair_blocks import (
@@ -30,9 +31,11 @@ from .pair_blocks import (
     first_side,
     has_ties,
     may_be_empty,
+    no,
     second_side,
     store,
     term_of,
+    yes,
 )
 
 COEFFICIENTS = 3  # position of the first in PairCache.real
@@ -77,14 +80,6 @@ CLASSES: dict[tuple[bool, bool], type[Any]] = {  # by whether there are unique a
 }
 
 
-def _yes(pairs: Any) -> Any:
-    return True
-
-
-def _no(pairs: Any) -> Any:
-    return False
-
-
 def _first_side(pairs: Any, c: Any, v: Any, t: Any, own: Any) -> Any:
     return max(own, MIN_LIFTED) * c.block[v, LIFT + t]
 
@@ -105,8 +100,8 @@ def _fill_lifts(pairs: Any, c: Any) -> None:
 
 
 for (_unique, _ties), _cls in CLASSES.items():
-    may_be_empty.register(_cls)(_no if _unique else _yes)
-    has_ties.register(_cls)(_yes if _ties else _no)
+    may_be_empty.register(_cls)(no if _unique else yes)
+    has_ties.register(_cls)(yes if _ties else no)
     first_side.register(_cls)(_first_side)
     second_side.register(_cls)(_second_side)
     fill_lifts.register(_cls)(_fill_lifts)
@@ -126,16 +121,29 @@ def sum_of_terms(pairs: Any, c: Any, m: Any, step: Any) -> Any:
     return 0.5 * total
 
 
-@part
-def log_density_of_coefficient(pairs: Any, c: Any, b: Any, m: Any, value: Any) -> Any:
-    """Log density of coefficient m given everything else, at the inverse temperature of the chain."""
+class CoefficientLine(NamedTuple):
+    """Coefficient m given everything else, at the inverse temperature of the chain."""
+
+    pairs: Any
+    cache: Any
+    state: Any
+    m: int
+
+
+@log_density.register(CoefficientLine)
+def _log_density_of_coefficient(line: Any, value: Any) -> Any:
+    pairs, c, b, m = line
     step = value - c.real[COEFFICIENTS + m]
     return b.real[BETA] * sum_of_terms(pairs, c, m, step) - 0.5 * value * value
 
 
-@part
-def log_density_of_step(pairs: Any, c: Any, b: Any, m: Any, step: Any) -> Any:
-    """Log density of a step of coefficient m that own weights make up for, by the priors of both."""
+class StepLine(CoefficientLine):
+    """A step of coefficient m that own weights make up for, by the priors of both."""
+
+
+@log_density.register(StepLine)
+def _log_density_of_step(line: Any, step: Any) -> Any:
+    pairs, c, b, m = line
     value = c.real[COEFFICIENTS + m] + step
     total = -0.5 * value * value
     for i in range(pairs.options.shape[1]):
@@ -147,21 +155,7 @@ def log_density_of_step(pairs: Any, c: Any, b: Any, m: Any, step: Any) -> Any:
 @scalar
 def draw_along_own_weights(pairs: Any, rng: np.random.Generator, c: Any, b: Any, m: Any) -> None:
     """A step of coefficient m by a slice sampler with stepping out, with the own weights that keep all worths."""
-    level = log_density_of_step(pairs, c, b, m, 0.0) - rng.standard_exponential()
-    low = -rng.random()
-    high = low + 1.0
-    while log_density_of_step(pairs, c, b, m, low) > level:
-        low -= 1.0
-    while log_density_of_step(pairs, c, b, m, high) > level:
-        high += 1.0
-    while True:
-        step = low + (high - low) * rng.random()
-        if log_density_of_step(pairs, c, b, m, step) >= level or step == 0.0:
-            break
-        if step < 0.0:
-            low = step
-        else:
-            high = step
+    step = draw_on_line(rng, StepLine(pairs, c, b, m), 0.0, 1.0)
     c.real[COEFFICIENTS + m] += step
     for i in range(pairs.options.shape[1]):
         b.s[i] *= math.exp(-step * pairs.options[m, i])
@@ -176,23 +170,8 @@ def draw_along_own_weights(pairs: Any, rng: np.random.Generator, c: Any, b: Any,
 def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Each coefficient in turn, by a slice sampler with stepping out from the prior's deviation (Neal 2003)."""
     for m in range(pairs.x.shape[0]):
-        now = c.real[COEFFICIENTS + m]
-        level = log_density_of_coefficient(pairs, c, b, m, now) - rng.standard_exponential()
-        low = now - rng.random()
-        high = low + 1.0
-        while log_density_of_coefficient(pairs, c, b, m, low) > level:
-            low -= 1.0
-        while log_density_of_coefficient(pairs, c, b, m, high) > level:
-            high += 1.0
-        while True:
-            drawn = low + (high - low) * rng.random()
-            if log_density_of_coefficient(pairs, c, b, m, drawn) >= level or drawn == now:
-                break
-            if drawn < now:
-                low = drawn
-            else:
-                high = drawn
-        c.real[COEFFICIENTS + m] = drawn
+        line = CoefficientLine(pairs, c, b, m)
+        c.real[COEFFICIENTS + m] = draw_on_line(rng, line, c.real[COEFFICIENTS + m], 1.0)
         fill_lifts(pairs, c)
     for m in range(pairs.x.shape[0]):
         if pairs.of_options[m]:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from thali._compile.jit import scalar
 from thali._data.answers import OUTCOMES
 from thali._data.pairs import PairedComparisons
 from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
 from ..state import BETA, COLUMNS, columns_born, scratch, sum_of_weights
@@ -19,13 +20,12 @@ from .pair_blocks import (
     LOSSES,
     OTHER,
     OWN,
+    PAIRS_ALONE,
     TIE,
     TIED,
     WIDTH,
     WINS,
-    PairBlocks,
     PairCache,
-    PairsWithoutUnique,
     PairsWithTies,
     PairsWithTiesWithoutUnique,
     balance,
@@ -47,18 +47,11 @@ from .pair_blocks import (
 from .pair_covariates import CLASSES as WITH_COVARIATES
 from .pair_covariates import COEFFICIENTS, draw_coefficients
 
-CLASSES: dict[tuple[bool, bool], type[PairBlocks]] = {  # by whether there are unique aspects, and ties
-    (True, False): PairBlocks,
-    (False, False): PairsWithoutUnique,
-    (True, True): PairsWithTies,
-    (False, True): PairsWithTiesWithoutUnique,
-}
-
 
 def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool, shape: float, rate: float) -> Any:
     """The pairs as the samplers read them, and a function that makes a chain's cache."""
     known, cells, further = data.covariates, data.cells, {}
-    cls = (CLASSES if known is None else WITH_COVARIATES)[unique, ties]
+    cls = (PAIRS_ALONE if known is None else WITH_COVARIATES)[unique, ties]
     if known is not None:
         of_options = known.is_of_options
         centred = np.ascontiguousarray((known.options - known.options.mean(axis=0)).T)
@@ -69,7 +62,7 @@ def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bo
     return pairs, partial(empty_cache, ties=float(data.tied.sum()), covariates=cells.x.shape[1])
 
 
-EVERY = (*CLASSES.values(), *WITH_COVARIATES.values())
+EVERY = (*PAIRS_ALONE.values(), *WITH_COVARIATES.values())
 
 
 def of_pairs(operation: Any, classes: Iterable[type[Any]] = EVERY) -> Callable[[Any], Any]:
@@ -227,9 +220,17 @@ def _log_likelihood(pairs: Any, c: Any, b: Any) -> Any:
 STEP = 1.0  # of the interval on log nu
 
 
-@scalar
-def log_density_of_tie(pairs: Any, c: Any, b: Any, log_tie: Any) -> Any:
-    """Log density of log nu given all weights, at the inverse temperature of the chain."""
+class TieLine(NamedTuple):
+    """The logarithm of the parameter of ties given all weights, at the inverse temperature of the chain."""
+
+    pairs: Any
+    cache: Any
+    state: Any
+
+
+@log_density.register(TieLine)
+def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
+    pairs, c, b = line
     tie = math.exp(log_tie)
     n = pairs.start.shape[0] - 1
     subtracted = 0.0
@@ -248,22 +249,7 @@ def log_density_of_tie(pairs: Any, c: Any, b: Any, log_tie: Any) -> Any:
 @scalar
 def draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """The parameter of ties given all weights."""
-    now = math.log(c.real[TIE])
-    level = log_density_of_tie(pairs, c, b, now) - rng.standard_exponential()
-    low = now - STEP * rng.random()
-    high = low + STEP
-    while log_density_of_tie(pairs, c, b, low) > level:
-        low -= STEP
-    while log_density_of_tie(pairs, c, b, high) > level:
-        high += STEP
-    while True:
-        drawn = low + (high - low) * rng.random()
-        if log_density_of_tie(pairs, c, b, drawn) >= level:
-            break
-        if drawn < now:
-            low = drawn
-        else:
-            high = drawn
+    drawn = draw_on_line(rng, TieLine(pairs, c, b), math.log(c.real[TIE]), STEP)
     c.real[TIE] = math.exp(drawn)
     for v in range(c.block.shape[0]):
         for t in range(WIDTH):

@@ -1,12 +1,13 @@
 """The operations of the most similar pair out of sets of pairs."""
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import part, scalar
+from thali._compile.jit import scalar
 from thali._inference.numerics.logarithm import fast_log
+from thali._inference.numerics.slices import draw_on_line, log_density
 
 from .. import operations
 from ..state import BETA, COLUMNS, scratch
@@ -109,9 +110,17 @@ def _log_likelihood(sets: Any, c: Any, b: Any) -> Any:
 STEP = 1.0  # of the interval
 
 
-@part
-def log_density_of_constant(sets: Any, c: Any, b: Any, log_constant: Any) -> Any:
-    """Log density of the logarithm of the constant given all weights, at the inverse temperature of the chain."""
+class ConstantLine(NamedTuple):
+    """The logarithm of the constant given all weights, at the inverse temperature of the chain."""
+
+    sets: Any
+    cache: Any
+    state: Any
+
+
+@log_density.register(ConstantLine)
+def _log_density_of_constant(line: Any, log_constant: Any) -> Any:
+    sets, c, b = line
     constant = math.exp(log_constant)
     total = 0.0
     for r in range(sets.start.shape[0] - 1):
@@ -137,22 +146,7 @@ def _draw_parameters(sets: Any, rng: np.random.Generator, c: Any, b: Any) -> Non
 
 @scalar
 def draw_constant(rng: Any, sets: Any, c: Any, b: Any) -> None:
-    now = math.log(c.real[CONSTANT])
-    level = log_density_of_constant(sets, c, b, now) - rng.standard_exponential()
-    low = now - STEP * rng.random()
-    high = low + STEP
-    while log_density_of_constant(sets, c, b, low) > level:
-        low -= STEP
-    while log_density_of_constant(sets, c, b, high) > level:
-        high += STEP
-    while True:
-        drawn = low + (high - low) * rng.random()
-        if log_density_of_constant(sets, c, b, drawn) >= level:
-            break
-        if drawn < now:
-            low = drawn
-        else:
-            high = drawn
+    drawn = draw_on_line(rng, ConstantLine(sets, c, b), math.log(c.real[CONSTANT]), STEP)
     c.real[CONSTANT] = math.exp(drawn)
     evaluate(sets, c)
 

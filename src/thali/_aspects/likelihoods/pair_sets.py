@@ -17,6 +17,7 @@ import numpy as np
 
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.logarithm import fast_log
+from thali._inference.places import starts
 
 from ..state import COLUMNS
 
@@ -62,7 +63,7 @@ def lay_out(data: Any, is_ratio: bool, lapse: float, shape: float, rate: float) 
     """Sets with answers as the samplers read them."""
     n, places = data.n_options, answered_places(data)
     answered = np.bincount(data.set_of, data.counts) > 0.0
-    start = np.concatenate([[0], np.cumsum(data.sizes[answered])]).astype(np.int64)
+    start = starts(data.sizes[answered])
     keys, pair = np.unique(data.first * n + data.second, return_inverse=True)
     lower, upper = (keys // n).astype(np.int32), (keys % n).astype(np.int32)
     pair = pair[places].astype(np.int32)
@@ -99,7 +100,7 @@ def answered_places(data: Any) -> np.ndarray:
 
 def _lists(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Where the list of each key begins, and the positions at which the key stands, one list after the other."""
-    start = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=count))])
+    start = starts(np.bincount(keys, minlength=count))
     return start.astype(np.int64), np.argsort(keys, kind="stable")
 
 

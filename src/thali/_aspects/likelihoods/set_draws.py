@@ -6,6 +6,7 @@ import numpy as np
 
 from thali._compile.jit import compiled
 from thali._data.answers import ordered_pairs
+from thali._inference.places import starts
 from thali._model.best_worst import RANKING, answer_probabilities
 from thali.errors import DataError
 
@@ -92,7 +93,7 @@ def answer_probability_draws(
             at = rests[best] + int(middle[0] > worst) if middle else -1
             factors.append((whole + best, at))
     first, second = np.array(factors).T
-    begin = np.concatenate([[0], np.cumsum([len(each) for each in sets])])
+    begin = starts([len(each) for each in sets])
     p = set_probability_draws(columns, begin, np.concatenate(sets), lapse, draws)
     return p[:, first] * np.where(second < 0, 1.0, p[:, second])
 

@@ -35,7 +35,8 @@ class MaximumLikelihood(Engine):
 
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
-        from ..populations.one import data_of_thali
+        from thali._model.given_data import data_of_thali
+
         from .fit import estimate
 
         _refuse_others(model, asked, data)

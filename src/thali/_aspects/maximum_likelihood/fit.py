@@ -1,6 +1,6 @@
 """Data and known aspects in, estimates out; covariates of comparisons and of options."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -269,7 +269,7 @@ def within(small: Estimates, large: Estimates) -> Estimates:
     cells = large.data.cells
     x = cells.x[:, places] / covariate_sizes(small.data)
     first, second = patterns(owners_of(small), cells.first, cells.second)
-    pose = large.pose._replace(first=first, second=second, extra=x)
+    pose = replace(large.pose, first=first, second=second, extra=x)
     best: Maximum = small.maximum
     return type(small)(
         large.data.with_covariates(kept), small.known, small.lapse, pose, best, small.best_worst, large.clusters

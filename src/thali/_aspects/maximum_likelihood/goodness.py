@@ -52,7 +52,7 @@ class FitTest(Described):
 
     def __str__(self) -> str:
         if self.kind == "none":
-            return f"The test of fit (G²) is not available: {self.why}."
+            return f"The test of fit (G²) is not available, because {self.why}."
         sure = p_in_words(self.p_value)
         return f"G² {self.statistic:.4f} on {plural(self.df, 'degree')} of freedom ({sure}{self._source()})"
 
@@ -180,7 +180,7 @@ def _silent(totals: np.ndarray, df: int, is_whole: bool, unit: str) -> str:
     mean = float(totals.mean())
     if mean < MIN_MEAN_COUNT:
         return (
-            f"{_OFTEN[unit]} {mean:.2f} times on average, too few for a test against the saturated model; compare "
+            f"{_OFTEN[unit]} {mean:.2f} times on average, too few for a test against the saturated model; observe "
             f"each {unit} more often, or test predictions of held-out {_LEFT_OUT[unit]} (thali compare)"
         )
     return ""

@@ -1,6 +1,7 @@
 """The log-likelihood of aspect weights given paired comparisons, with its first and second derivatives."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -9,16 +10,17 @@ from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
 from thali._inference.numerics.counts import outcomes
 from thali._model.best_worst import RANKING
-from thali._model.respondent_scores import LogWeightDerivatives, expected_answers
+from thali._model.respondent_scores import LogWeightDerivatives
 
 from ..draws.covariates import FARTHEST
-from .set_problems import BestWorstProblem, LuceProblem
+from .set_problems import BestWorstProblem, LuceProblem, QuestionProblem
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0
 
 
-class PairProblem(NamedTuple):
+@dataclass(frozen=True)
+class PairProblem(QuestionProblem):
     r"""Choices in P pairs, explained by the weights of K aspects and the coefficients of M further columns.
 
     .. math::
@@ -38,7 +40,7 @@ class PairProblem(NamedTuple):
     tied: np.ndarray | None = None  # (P,) None: a tie is no outcome
 
     @property
-    def n_aspects(self) -> int:
+    def n_aspects(self) -> int:  # type: ignore[override]
         return self.first.shape[1]
 
     @property
@@ -46,35 +48,20 @@ class PairProblem(NamedTuple):
         return self.extra.shape[1] + (self.tied is not None)
 
     @property
-    def asked(self) -> Questions:
+    def asked(self) -> Questions:  # type: ignore[override]
         """The pairs with their outcomes: the first, a tie if that is one, the second."""
         sides = (self.wins, self.losses) if self.tied is None else (self.wins, self.tied, self.losses)
         return Questions(len(sides) * np.arange(len(self.wins) + 1), np.column_stack(sides).ravel())
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Comparisons of each pair."""
-        return self.asked.totals
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Outcomes of each pair."""
-        return self.asked.sizes
 
     @property
     def counts(self) -> np.ndarray:
         """Of the outcomes, pair after pair."""
         return self.asked.counts
 
-    @property
-    def work(self) -> float:
-        """In which the time of a fit is linear."""
-        return float(len(self.totals) * self.n_aspects**2)
-
     def with_counts(self, counts: np.ndarray) -> "PairProblem":
         """The same pairs with other counts of the outcomes."""
         wins, *tied, losses = counts.reshape(len(self.wins), -1).T
-        return self._replace(wins=wins, losses=losses, tied=tied[0] if tied else None)
+        return replace(self, wins=wins, losses=losses, tied=tied[0] if tied else None)
 
     def is_concave(self) -> bool:
         """Whether every pair sets one aspect against one, without lapses."""
@@ -177,10 +164,6 @@ class PairProblem(NamedTuple):
         if tie is not None:
             found.append((tally @ (np.array([0.0, 1.0, 0.0]) - tie).ravel())[:, None])
         return np.hstack(found)
-
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights with which squared scores of outcomes sum to the information of parts; sparse."""
-        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
 
     def _by_logit(self, q: np.ndarray, rest: np.ndarray, beta: np.ndarray) -> tuple[Any, ...]:
         """Of each pair the first and second derivative by logit q, the expected information, and those of ties."""

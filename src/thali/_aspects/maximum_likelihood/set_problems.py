@@ -16,8 +16,38 @@ from thali._model.respondent_scores import LogWeightDerivatives, expected_answer
 # The log-likelihood of weights given choices from sets of any size, where every option has one aspect, its own ------
 
 
+class QuestionProblem:
+    """Answers to questions whose probabilities depend on weights."""
+
+    asked: Questions
+    n_aspects: int
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Possible answers to each question."""
+        return self.asked.sizes
+
+    @property
+    def totals(self) -> np.ndarray:
+        """Answers to each question."""
+        return self.asked.totals
+
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear."""
+        return float(len(self.totals) * self.n_aspects**2)
+
+    def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
+        """Of every answer."""
+        raise NotImplementedError
+
+    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
+        """Return weights with which squared scores of answers sum to the information of parts; sparse."""
+        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
+
+
 @dataclass(frozen=True)
-class SetProblem:
+class SetProblem(QuestionProblem):
     """Counts of the answers to S sets, explained by the weights of K options, of which each has one aspect, its own.
 
     The methods are those of `PairProblem`, with a set for a pair and an answer for an outcome.
@@ -37,19 +67,9 @@ class SetProblem:
         return self.start
 
     @property
-    def asked(self) -> Questions:
+    def asked(self) -> Questions:  # type: ignore[override]
         """The sets with their answers."""
         return Questions(self.answer_start, self.counts)
-
-    @property
-    def sizes(self) -> np.ndarray:
-        """Possible answers to each set."""
-        return np.diff(self.answer_start)
-
-    @property
-    def totals(self) -> np.ndarray:
-        """Choices out of each set."""
-        return self.asked.totals
 
     def with_counts(self, counts: np.ndarray) -> Self:
         """The same sets with other counts."""
@@ -59,19 +79,11 @@ class SetProblem:
         """Whether there are no lapses: then a set of rankings is convex in exponential waiting times."""
         return self.lapse == 0.0
 
-    def probabilities(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
-        """Of every answer."""
-        raise NotImplementedError
-
     def terms(self, weights: np.ndarray, beta: np.ndarray) -> np.ndarray:
         """The log-likelihood of each set, without multinomial coefficients."""
         from scipy.special import xlogy
 
         return self.asked.summed(xlogy(self.counts, self.probabilities(weights, beta)))
-
-    def expected(self, tally: Any, weights: np.ndarray, beta: np.ndarray) -> Any:
-        """Return weights with which squared scores of answers sum to the information of parts; sparse."""
-        return expected_answers(tally, self.sizes, self.probabilities(weights, beta))
 
 
 class LuceProblem(SetProblem):
@@ -80,11 +92,6 @@ class LuceProblem(SetProblem):
     .. math::
         q_x = \frac{w_x}{\sum_{y \in S} w_y}, \qquad p_x = (1 - \varepsilon) q_x + \varepsilon / |S|
     """
-
-    @property
-    def work(self) -> float:
-        """In which the time of a fit is linear."""
-        return float(len(self.totals) * self.n_aspects**2)
 
     def chosen_and_rejected(self) -> tuple[np.ndarray, np.ndarray]:
         """How often each option was chosen, and was offered without being chosen."""

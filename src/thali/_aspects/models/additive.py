@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from thali._arguments import one_of
-from thali._data.kinds import OF_GROUPS, SIMILARITIES, TRIPLETS
+from thali._data.kinds import GROUPS, SIMILARITIES, TRIPLETS
 from thali._inference.chains import Run, TimeIsUp, TimeLimit
+from thali._inference.numerics.counts import log_normal_density
 from thali._inference.progress import Progress
 from thali._inference.warn import warn, without_warnings
 from thali._labels import shorten
@@ -133,7 +134,7 @@ def _log_score(chain: FeatureChain, left_out: Any, sigma: float) -> float:
         Z, w = b.Z[:columns], b.w[:columns]
         mu[number] = chain.cache.real[CONSTANT] + w @ (Z[:, left_out.first] * Z[:, left_out.second])
     deviation = sigma / np.sqrt(left_out.judgements)
-    logs = -0.5 * ((left_out.values - mu) / deviation) ** 2 - np.log(deviation) - 0.5 * math.log(2.0 * math.pi)
+    logs = log_normal_density(left_out.values, mu, deviation)
     return float(np.asarray(logsumexp(logs, axis=0)).sum()) - left_out.n_pairs * math.log(STATES)
 
 
@@ -147,7 +148,7 @@ class SimilarityRules:
     are_estimated: ClassVar[bool] = True
 
     def __init__(self, data: Any) -> None:
-        self.parts = dict(data) if data.kind in OF_GROUPS else {"": data}
+        self.parts = dict(data) if data.population == GROUPS else {"": data}
 
     @property
     def has_estimates(self) -> bool:
@@ -215,7 +216,7 @@ def rules_for(data: Any) -> SimilarityRules:
     """What is made of these data; None: of a fit whose data are not kept."""
     if data is None:
         return RefusedRules(data)
-    return _RULES.get(OF_GROUPS.get(data.kind, data.kind), RefusedRules)(data)
+    return _RULES.get(data.kind, RefusedRules)(data)
 
 
 LAPSE = 0.01
@@ -466,7 +467,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _quicker(self, data: Any) -> Setting | None:
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
-        return None if data.kind in OF_GROUPS else Setting("method", "map")
+        return None if data.population == GROUPS else Setting("method", "map")
 
     def _held_to(self, data: Any) -> Any:
         return OPEN.load()(**self._parts(data))._held_to(data)

@@ -11,6 +11,7 @@ from thali._inference.chains import Run
 from thali._labels import shorten, suggest
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
+from thali._model.given_data import data_of_thali
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling
@@ -19,7 +20,7 @@ from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError, Setting
 
-from ..populations.one import One, Population, data_of_thali
+from ..populations.one import One, Population
 from .engines import BY_CHAINS
 
 if TYPE_CHECKING:

@@ -1,26 +1,20 @@
 """Elimination by aspects with aspects that are learned or given."""
 
 from collections.abc import Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.kinds import PAIRS
-from thali._data.pairs import PairedComparisons
-from thali._inference.chains import Run
 from thali._model.best_worst import RANKING
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
-from thali._model.engine import Engine, Prepared
-from thali._model.sampling import Sampling
+from thali._model.engine import Engine
 from thali._model.settings import AnswerSettings
 from thali._people.populations import (
     ADJUSTED,
-    INDEPENDENT,
     Individuals,
     LatentClasses,
     check_people,
-    refuse_without_chains,
 )
 from thali._people.segments import numbers_of_segments
 from thali._posterior.dependence import Dependence
@@ -28,7 +22,7 @@ from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
 from thali.errors import Argument, ArgumentError, Setting
 
-from ..choice_dependence import dependence_of_choices, worths_of
+from ..choice_dependence import dependence_of_choices
 from ..likelihoods.elimination import Elimination, as_choices
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects
@@ -39,31 +33,12 @@ from ..populations.populations import population_of
 from ..priors.feature_argument import names_of, prior_of
 from ..priors.given import Given
 from .choice_answers import ChoiceAnswers
-from .engines import BY_CHAINS, ByChains
+from .engines import BY_CHAINS
 from .kind_answers import KindAnswers
 from .people_answers import ChooserAnswers
 
 if TYPE_CHECKING:
     import pandas
-
-
-class LaplaceEngine(ByChains):
-    """Laplace's approximation to worths, whose draws are independent."""
-
-    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
-        from ..bradley_terry import checked_pairs
-
-        data = model._as_data(data)
-        checked_pairs(data, model._parts(data))
-        model._task(data, 1, 0, None)
-        return Prepared(model.lapse)
-
-    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
-        from ..bradley_terry import sampling_of_worths
-
-        refuse_without_chains(model.people, "laplace", (INDEPENDENT, ADJUSTED))
-        task = model._task(source, run.least_draws, 0, None)
-        return sampling_of_worths(source, run, model._parts(source), task, partial(worths_of, model.people))
 
 
 class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers):
@@ -93,9 +68,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         Probability epsilon of choosing at random. None: .01 with method "mcmc", 0 with "maximum-likelihood".
     alpha : float above 0, optional
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
-    method : {"mcmc", "laplace", "maximum-likelihood"}
-        "laplace": for ``aspects="unique"`` and pairs, the same posterior in seconds at hundreds of options, by
-        Laplace's approximation in log worths, its skewness corrected; the draws are independent and need no tuning.
+    method : {"mcmc", "maximum-likelihood"}
         "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
         estimates them (out of more than two options unique aspects alone, for rankings as PlackettLuce and choix
         estimate them). `fit` then takes a random_seed, of starting points, and no other setting of a run.
@@ -123,15 +96,13 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         times their own, are for ``aspects="unique"``. Several groups of people have the coefficients in common.
     people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`, optional
         How respondents differ, where the data contain who answered. "independent": as many answers as of different
-        respondents. "adjusted": intervals are for new samples of respondents. By method "laplace" draws are spread to
-        the covariance H⁻¹VH⁻¹ and have Student's t, where V is the variance of respondents' scores without their
-        leverage (Bell & McCaffrey 2002); by "mcmc" the likelihood is raised to the power 1 / max(1, design effect),
-        which also lowers the number of aspects. `Individuals`: each respondent has individual weights about common
-        ones; the summary is of the population, and `individuals`, `segments` and `reach` describe respondents.
+        respondents. "adjusted": intervals are for new samples of respondents; the likelihood is raised to the power
+        1 / max(1, design effect), which also lowers the number of aspects. `Individuals`: each respondent has
+        individual weights about common ones; the summary is of the population, and `individuals`, `segments` and
+        `reach` describe respondents.
         `LatentClasses`: each respondent is in one of several classes, which share aspects and coefficients of
         covariates and differ in weights and in the parameter of ties. `Groups`: `fit` takes a mapping from each group
         to its `PairedComparisons` or `Choices`; groups share aspects. The last three need method "mcmc". None:
-        "adjusted" with method "laplace" where half of two respondents or more answered at least twice, else
         "independent"; `convergence` reports how many times too narrow intervals then are.
 
     Attributes
@@ -179,7 +150,6 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
     _FINDINGS: ClassVar[str] = "thali._aspects.findings.elimination"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {
         "mcmc": BY_CHAINS,
-        "laplace": LaplaceEngine(),
         "maximum-likelihood": MAXIMUM_LIKELIHOOD,
     }
 
@@ -339,11 +309,7 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         return self._engine.covariate_effects(self, ci)
 
     def _quicker(self, data: Any) -> Setting | None:
-        if isinstance(self.people, Individuals):
-            return Setting("people", ADJUSTED)
-        one = not isinstance(self.people, LatentClasses) and isinstance(data, PairedComparisons)
-        is_worth = isinstance(self.aspects, str) and self.aspects == "unique"
-        return Setting("method", "laplace") if one and is_worth else None
+        return Setting("people", ADJUSTED) if isinstance(self.people, Individuals) else None
 
     def _tree(self) -> Tree | None:
         return self.aspects if isinstance(self.aspects, Tree) else None

@@ -86,7 +86,7 @@ class ByChains(Chains):
         """By how much a unit of each covariate changes the log odds."""
         from thali._model.covariates import effects_table
 
-        return effects_table(model._view, ci)
+        return effects_table(model._view.covariates, model._view.coefficients, ci)
 
     def predict_proba(self, model: Any, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
         """Posterior mean choice probabilities, lapse included."""

@@ -6,11 +6,12 @@ groups change by the same factors, and where groups are similar what they vary a
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._compile.jit import generic, part, scalar
+from thali._compile.jit import generic, scalar
+from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_likelihoods import WITH_COVARIATES
 from ..group_state import KAPPA, group_at
@@ -31,9 +32,18 @@ def _draw_nothing(likelihood: Any, rng: Any, model: Any, caches: Any, states: An
     pass
 
 
-@part
-def log_density_of_value(pairs: Any, caches: Any, states: Any, m: Any, value: Any) -> Any:
-    """Log density of coefficient m given everything else, at the inverse temperature of the chain."""
+class ValueLine(NamedTuple):
+    """Coefficient m of all groups given everything else, at the inverse temperature of the chain."""
+
+    pairs: Any
+    caches: Any
+    states: Any
+    m: int
+
+
+@log_density.register(ValueLine)
+def _log_density_of_value(line: Any, value: Any) -> Any:
+    pairs, caches, states, m = line
     total = 0.0
     for g in range(states.w.shape[0]):
         likelihood = group_at(pairs, g)
@@ -42,9 +52,20 @@ def log_density_of_value(pairs: Any, caches: Any, states: Any, m: Any, value: An
     return replica(states, 0).real[BETA] * total - 0.5 * value * value
 
 
-@part
-def log_density_of_step(pairs: Any, model: Any, states: Any, base: Any, m: Any, now: Any, step: Any) -> Any:
-    """Log density of a step of coefficient m that own weights make up for, by the priors of both."""
+class StepLine(NamedTuple):
+    """A step of coefficient m from `now` that own weights make up for, by the priors of both."""
+
+    pairs: Any
+    model: Any
+    states: Any
+    base: Any
+    m: int
+    now: float
+
+
+@log_density.register(StepLine)
+def _log_density_of_step(line: Any, step: Any) -> Any:
+    pairs, model, states, base, m, now = line
     total = -0.5 * (now + step) ** 2
     kappa = base.real[KAPPA]
     for i in range(base.own.shape[0]):
@@ -56,46 +77,6 @@ def log_density_of_step(pairs: Any, model: Any, states: Any, base: Any, m: Any, 
             for g in range(states.w.shape[0]):
                 total -= kappa * x + kappa / base.own[i] * states.s[g, i] * factor
     return total
-
-
-@scalar
-def draw_value(rng: np.random.Generator, pairs: Any, caches: Any, states: Any, m: Any, now: Any) -> Any:
-    """Coefficient m by a slice sampler with stepping out from the deviation of its prior (Neal 2003)."""
-    level = log_density_of_value(pairs, caches, states, m, now) - rng.standard_exponential()
-    low = now - rng.random()
-    high = low + 1.0
-    while log_density_of_value(pairs, caches, states, m, low) > level:
-        low -= 1.0
-    while log_density_of_value(pairs, caches, states, m, high) > level:
-        high += 1.0
-    while True:
-        drawn = low + (high - low) * rng.random()
-        if log_density_of_value(pairs, caches, states, m, drawn) >= level or drawn == now:
-            return drawn
-        if drawn < now:
-            low = drawn
-        else:
-            high = drawn
-
-
-@scalar
-def draw_step(rng: np.random.Generator, pairs: Any, model: Any, states: Any, base: Any, m: Any, now: Any) -> Any:
-    """A step of coefficient m that own weights make up for, likewise."""
-    level = log_density_of_step(pairs, model, states, base, m, now, 0.0) - rng.standard_exponential()
-    low = -rng.random()
-    high = low + 1.0
-    while log_density_of_step(pairs, model, states, base, m, now, low) > level:
-        low -= 1.0
-    while log_density_of_step(pairs, model, states, base, m, now, high) > level:
-        high += 1.0
-    while True:
-        step = low + (high - low) * rng.random()
-        if log_density_of_step(pairs, model, states, base, m, now, step) >= level or step == 0.0:
-            return step
-        if step < 0.0:
-            low = step
-        else:
-            high = step
 
 
 @scalar
@@ -111,12 +92,12 @@ def set_value(pairs: Any, caches: Any, states: Any, m: Any, value: Any) -> None:
 def _draw_coefficients(pairs: Any, rng: np.random.Generator, model: Any, caches: Any, states: Any, base: Any) -> None:
     first = cache_at(group_at(pairs, 0), caches, 0)
     for m in range(pairs.of_options.shape[0]):
-        value = draw_value(rng, pairs, caches, states, m, first.real[COEFFICIENTS + m])
+        value = draw_on_line(rng, ValueLine(pairs, caches, states, m), first.real[COEFFICIENTS + m], 1.0)
         set_value(pairs, caches, states, m, value)
     for m in range(pairs.of_options.shape[0]):
         if pairs.of_options[m]:
             now = first.real[COEFFICIENTS + m]
-            step = draw_step(rng, pairs, model, states, base, m, now)
+            step = draw_on_line(rng, StepLine(pairs, model, states, base, m, now), 0.0, 1.0)
             set_value(pairs, caches, states, m, now + step)
             for i in range(base.own.shape[0]):
                 factor = math.exp(-step * pairs.options[m, i])

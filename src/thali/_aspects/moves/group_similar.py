@@ -10,10 +10,11 @@ updates interweave (Yu & Meng 2011, To center or not to center).
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_state import (
     ACCEPTED,
@@ -30,12 +31,8 @@ from ..group_state import (
     set_kappa,
 )
 from ..operations import (
-    apply_own,
     apply_scale,
-    apply_weight,
     cache_at,
-    delta_own,
-    delta_weight,
     is_scaled_in_groups,
     log_likelihood,
     rebuild,
@@ -43,6 +40,7 @@ from ..operations import (
 )
 from ..state import BETA, COLUMNS, replica
 from .group_densities import log_moments
+from .weights_of_groups import apply_to, delta_of, middle_in, shared_weights, unique_weights
 
 WIDEST = 0.5  # of log kappa: of the slice in which it is drawn with all weights
 LARGEST = 600.0  # absolute logarithm of a weight over what it varies about
@@ -51,20 +49,13 @@ LARGEST = 600.0  # absolute logarithm of a weight over what it varies about
 @scalar
 def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """One update of every v, of kappa, and of their common scale."""
+    shared = shared_weights(states, base)
     for k in range(replica(states, 0).whole[COLUMNS]):
-        scale_column(rng, model, caches, states, base, k)
-        total = 0.0
-        for g in range(states.w.shape[0]):
-            total += states.w[g, k] / base.lift[g, k]
-        base.v[k] = draw_middle(rng, model.shape, model.rate, base.kappa[k], states.w.shape[0], total, base.v[k])
+        draw_middle_of(rng, model, caches, states, base, shared, k)
     if model.unique:
+        unique = unique_weights(states, base)
         for i in range(base.own.shape[0]):
-            scale_unique(rng, model, caches, states, base, i)
-            total = 0.0
-            for g in range(states.w.shape[0]):
-                total += states.s[g, i] / base.own_lift[g, i]
-            kappa = base.own_kappa[i]
-            base.own[i] = draw_middle(rng, model.shape, model.rate, kappa, states.w.shape[0], total, base.own[i])
+            draw_middle_of(rng, model, caches, states, base, unique, i)
     if model.own_kappas:
         draw_own_kappas(rng, model, caches, states, base)
     elif math.isnan(model.kappa):
@@ -72,6 +63,17 @@ def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> N
         if model.persons:
             draw_kappa_with_weights(rng, model, caches, states, base)
     draw_common_scale(rng, model, caches, states, base)
+
+
+@scalar
+def draw_middle_of(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any) -> None:
+    """What weight k varies about, with the weights of all groups and then given them."""
+    scale(rng, model, caches, states, base, weights, k)
+    total = 0.0
+    for g in range(states.w.shape[0]):
+        total += weights.weight[g, k] / weights.lift[g, k]
+    kappa, now = weights.kappa[k], weights.middle[k]
+    weights.middle[k] = draw_middle(rng, model.shape, model.rate, kappa, states.w.shape[0], total, now)
 
 
 @scalar
@@ -83,26 +85,20 @@ def draw_middle(rng: Any, shape: Any, rate: Any, kappa: Any, groups: Any, total:
     root = math.sqrt(power * power + 4.0 * rate * inverse)
     mode = (power + root) / (2.0 * rate) if power > 0.0 else 2.0 * inverse / (root - power)
     width = 2.5 / math.sqrt(rate * mode + inverse / mode)
-    x = math.log(now)
-    level = log_middle(power, rate, inverse, x) - rng.standard_exponential()
-    low = x - width * rng.random()
-    high = low + width
-    while log_middle(power, rate, inverse, low) > level:
-        low -= width
-    while log_middle(power, rate, inverse, high) > level:
-        high += width
-    while True:
-        drawn = low + (high - low) * rng.random()
-        if log_middle(power, rate, inverse, drawn) >= level or drawn == x:
-            return math.exp(drawn)
-        if drawn < x:
-            low = drawn
-        else:
-            high = drawn
+    return math.exp(draw_on_line(rng, MiddleLine(power, rate, inverse), math.log(now), width))
 
 
-@scalar
-def log_middle(power: Any, rate: Any, inverse: Any, x: Any) -> Any:
+class MiddleLine(NamedTuple):
+    """log v: a generalised inverse Gaussian distribution of v."""
+
+    power: float
+    rate: float
+    inverse: float
+
+
+@log_density.register(MiddleLine)
+def _log_middle(line: Any, x: Any) -> Any:
+    power, rate, inverse = line
     return power * x - rate * math.exp(x) - inverse * math.exp(-x)
 
 
@@ -128,22 +124,21 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
 @scalar
 def drawn_kappa(rng: Any, shape: Any, rate: Any, count: Any, total: Any, now: Any) -> Any:
     """kappa, Gamma(shape, rate), of so many weights, by a slice of its logarithm."""
-    x = math.log(now)
-    level = log_kappa(shape, rate, count, total, x) - rng.standard_exponential()
-    low = x - rng.random()
-    high = low + 1.0
-    while log_kappa(shape, rate, count, total, low) > level:
-        low -= 1.0
-    while log_kappa(shape, rate, count, total, high) > level:
-        high += 1.0
-    while True:
-        drawn = low + (high - low) * rng.random()
-        if log_kappa(shape, rate, count, total, drawn) >= level or drawn == x:
-            return math.exp(drawn)
-        if drawn < x:
-            low = drawn
-        else:
-            high = drawn
+    return math.exp(draw_on_line(rng, KappaLine(shape, rate, count, total), math.log(now), 1.0))
+
+
+class KappaLine(NamedTuple):
+    """log kappa, Gamma(shape, rate), of so many weights; `total` sums log (w / v) - w / v over them."""
+
+    shape: float
+    rate: float
+    count: int
+    total: float
+
+
+@log_density.register(KappaLine)
+def _log_density_of_kappa(line: Any, x: Any) -> Any:
+    return log_kappa(line.shape, line.rate, line.count, line.total, x)
 
 
 @scalar
@@ -156,39 +151,43 @@ def log_kappa(shape: Any, rate: Any, count: Any, total: Any, x: Any) -> Any:
 @scalar
 def draw_own_kappas(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """The kappa of each column and unique weight, by itself and with its weights; then what they vary about."""
-    groups, columns = states.w.shape[0], replica(states, 0).whole[COLUMNS]
+    columns = replica(states, 0).whole[COLUMNS]
     rate = OWN_SHAPE / base.real[KAPPA]
     count, sum_of_kappas = columns, 0.0
+    shared = shared_weights(states, base)
     for k in range(columns):
-        stretch_column(rng, model, caches, states, base, k, rate)
-        total = 0.0
-        for g in range(groups):
-            ratio = states.w[g, k] / middle_of(base, k, g)
-            total += math.log(ratio) - ratio
-        base.kappa[k] = max(drawn_kappa(rng, OWN_SHAPE, rate, groups, total, base.kappa[k]), LEAST_KAPPA)
+        draw_own_kappa(rng, model, caches, states, shared, k, rate)
         sum_of_kappas += base.kappa[k]
     if model.unique:
+        unique = unique_weights(states, base)
         count += base.own.shape[0]
         for i in range(base.own.shape[0]):
-            stretch_unique(rng, model, caches, states, base, i, rate)
-            total = 0.0
-            for g in range(groups):
-                ratio = states.s[g, i] / own_middle_of(base, i, g)
-                total += math.log(ratio) - ratio
-            base.own_kappa[i] = max(drawn_kappa(rng, OWN_SHAPE, rate, groups, total, base.own_kappa[i]), LEAST_KAPPA)
+            draw_own_kappa(rng, model, caches, states, unique, i, rate)
             sum_of_kappas += base.own_kappa[i]
     if math.isnan(model.kappa):
         base.real[KAPPA] = draw_middle(rng, KAPPA_SHAPE, KAPPA_RATE, OWN_SHAPE, count, sum_of_kappas, base.real[KAPPA])
 
 
 @scalar
-def log_ratio_of_stretch(weights: Any, middle: Any, lift: Any, k: Any, rate: Any, now: Any, new: Any) -> Any:
+def draw_own_kappa(rng: Any, model: Any, caches: Any, states: Any, weights: Any, k: Any, rate: Any) -> None:
+    """The kappa of weight k, with the weights of all groups and then given them."""
+    stretch_weight(rng, model, caches, states, weights, k, rate)
+    groups, total = states.w.shape[0], 0.0
+    for g in range(groups):
+        ratio = weights.weight[g, k] / middle_in(weights, k, g)
+        total += math.log(ratio) - ratio
+    weights.kappa[k] = max(drawn_kappa(rng, OWN_SHAPE, rate, groups, total, weights.kappa[k]), LEAST_KAPPA)
+
+
+@scalar
+def log_ratio_of_stretch(weights: Any, k: Any, rate: Any, new: Any) -> Any:
     """Log ratio of the densities of two values of log kappa, with weights k at the same standard scores; -inf where a
     weight would leave the range of numbers."""
+    now = weights.kappa[k]
     slope, shift = line_of_stretch(now, new)
-    groups, before, after = weights.shape[0], 0.0, 0.0
+    groups, before, after = weights.weight.shape[0], 0.0, 0.0
     for g in range(groups):
-        log = math.log(weights[g, k] / (middle * lift[g, k]))
+        log = math.log(weights.weight[g, k] / middle_in(weights, k, g))
         to = shift + slope * log
         if abs(to) > LARGEST:
             return -math.inf
@@ -213,51 +212,28 @@ def stretched(w: Any, middle: Any, slope: Any, shift: Any) -> Any:
 
 
 @scalar
-def stretch_column(rng: Any, model: Any, caches: Any, states: Any, base: Any, k: Any, rate: Any) -> None:
-    """The kappa of column k with its weights, which keep their places among those that kappa makes likely."""
-    new = base.kappa[k] * math.exp(WIDEST * rng.standard_normal())
+def stretch_weight(rng: Any, model: Any, caches: Any, states: Any, weights: Any, k: Any, rate: Any) -> None:
+    """The kappa of weight k with the weights of all groups, which keep their places among those it makes likely."""
+    new = weights.kappa[k] * math.exp(WIDEST * rng.standard_normal())
     if new < LEAST_KAPPA:
         return
-    ratio = log_ratio_of_stretch(states.w, base.v[k], base.lift, k, rate, base.kappa[k], new)
+    ratio = log_ratio_of_stretch(weights, k, rate, new)
     if ratio == -math.inf:
         return
-    slope, shift = line_of_stretch(base.kappa[k], new)
+    slope, shift = line_of_stretch(weights.kappa[k], new)
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        d = stretched(b.w[k], middle_of(base, k, g), slope, shift) - b.w[k]
-        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
+        w = weights.weight[g, k]
+        d = stretched(w, middle_in(weights, k, g), slope, shift) - w
+        gain += delta_of(weights, likelihood, cache_at(likelihood, caches, g), b, k, d)
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
-        base.kappa[k] = new
+        weights.kappa[k] = new
         for g in range(states.w.shape[0]):
             likelihood, b = group_at(model.likelihood, g), replica(states, g)
-            w = stretched(b.w[k], middle_of(base, k, g), slope, shift)
-            apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], w - b.w[k])
-            b.w[k] = w
-
-
-@scalar
-def stretch_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: Any, rate: Any) -> None:
-    """The same of the unique weights of option i."""
-    new = base.own_kappa[i] * math.exp(WIDEST * rng.standard_normal())
-    if new < LEAST_KAPPA:
-        return
-    ratio = log_ratio_of_stretch(states.s, base.own[i], base.own_lift, i, rate, base.own_kappa[i], new)
-    if ratio == -math.inf:
-        return
-    slope, shift = line_of_stretch(base.own_kappa[i], new)
-    gain = 0.0
-    for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        d = stretched(b.s[i], own_middle_of(base, i, g), slope, shift) - b.s[i]
-        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, d, 0.0)
-    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
-        base.own_kappa[i] = new
-        for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
-            s = stretched(b.s[i], own_middle_of(base, i, g), slope, shift)
-            apply_own(likelihood, cache_at(likelihood, caches, g), b, i, s - b.s[i], 0.0)
-            b.s[i] = s
+            w = stretched(weights.weight[g, k], middle_in(weights, k, g), slope, shift)
+            apply_to(weights, likelihood, cache_at(likelihood, caches, g), b, k, w - weights.weight[g, k])
+            weights.weight[g, k] = w
 
 
 @scalar
@@ -323,43 +299,23 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
 
 
 @scalar
-def scale_column(rng: Any, model: Any, caches: Any, states: Any, base: Any, k: Any) -> None:
-    """v and all weights of column k, in the same ratio."""
+def scale(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any) -> None:
+    """Weight k of all groups and what it varies about, in the same ratio."""
     move = base.real[STEP] * rng.standard_normal()
     share = math.exp(move) - 1.0
-    ratio = model.shape * move - model.rate * base.v[k] * share
+    ratio = model.shape * move - model.rate * weights.middle[k] * share
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], share * b.w[k])
+        gain += delta_of(weights, likelihood, cache_at(likelihood, caches, g), b, k, share * weights.weight[g, k])
     base.real[TRIED] += 1.0
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
         base.real[ACCEPTED] += 1.0
-        base.v[k] *= 1.0 + share
+        weights.middle[k] *= 1.0 + share
         for g in range(states.w.shape[0]):
             likelihood, b = group_at(model.likelihood, g), replica(states, g)
-            apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], share * b.w[k])
-            b.w[k] *= 1.0 + share
-
-
-@scalar
-def scale_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: Any) -> None:
-    """The same for the unique weights of option i."""
-    move = base.real[STEP] * rng.standard_normal()
-    share = math.exp(move) - 1.0
-    ratio = model.shape * move - model.rate * base.own[i] * share
-    gain = 0.0
-    for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, share * b.s[i], 0.0)
-    base.real[TRIED] += 1.0
-    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
-        base.real[ACCEPTED] += 1.0
-        base.own[i] *= 1.0 + share
-        for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
-            apply_own(likelihood, cache_at(likelihood, caches, g), b, i, share * b.s[i], 0.0)
-            b.s[i] *= 1.0 + share
+            apply_to(weights, likelihood, cache_at(likelihood, caches, g), b, k, share * weights.weight[g, k])
+            weights.weight[g, k] *= 1.0 + share
 
 
 @scalar

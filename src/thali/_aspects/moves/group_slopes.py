@@ -11,127 +11,91 @@ What the slopes of all weights have in common is drawn from its prior where the 
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts_of, group_at
 from ..operations import (
-    apply_own,
     apply_scale,
-    apply_weight,
     cache_at,
-    delta_own,
-    delta_weight,
     is_scaled_in_groups,
     scaled_parameters,
 )
 from ..state import BETA, COLUMNS, replica
+from .weights_of_groups import apply_to, delta_of, middle_in, shared_weights, unique_weights
 
 
 @scalar
 def draw_slopes(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
     """One update of every slope, by itself and with the weights."""
     for j in range(model.known.shape[1]):
+        shared = shared_weights(states, base)
         for k in range(replica(states, 0).whole[COLUMNS]):
-            slide_column(rng, model, caches, states, base, k, j)
-            base.slope[k, j] = drawn_slope(
-                rng, model, base.kappa, states.w, base.v[k], base.lift, k, j, base.slope[k, j]
-            )
-            fill_lifts_of(model.known, base.slope, base.lift, k)
+            draw_slope(rng, model, caches, states, base, shared, k, j)
         if model.unique:
+            unique = unique_weights(states, base)
             for i in range(base.own.shape[0]):
-                slide_unique(rng, model, caches, states, base, i, j)
-                base.own_slope[i, j] = drawn_slope(
-                    rng, model, base.own_kappa, states.s, base.own[i], base.own_lift, i, j, base.own_slope[i, j]
-                )
-                fill_lifts_of(model.known, base.own_slope, base.own_lift, i)
+                draw_slope(rng, model, caches, states, base, unique, i, j)
         draw_common_slope(rng, model, caches, states, base, j)
 
 
 @scalar
-def drawn_slope(
-    rng: Any, model: Any, kappas: Any, weights: Any, middle: Any, lift: Any, k: Any, j: Any, now: Any
-) -> Any:
-    """Slope j of a weight about `middle` given the weights, by a slice whose steps are as wide as the density."""
+def draw_slope(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any, j: Any) -> None:
+    """Slope j of weight k with all its weights, then given them, by a slice whose steps are as wide as the density."""
+    slide(rng, model, caches, states, base, weights, k, j)
     information = 1.0 / SLOPE_SD**2
     for g in range(model.known.shape[0]):
-        information += kappas[k] * model.known[g, j] ** 2
-    width = 2.5 / math.sqrt(information)
-    level = log_slope(model, kappas, weights, middle, lift, k, j, now, now) - rng.standard_exponential()
-    low = now - width * rng.random()
-    high = low + width
-    while log_slope(model, kappas, weights, middle, lift, k, j, now, low) > level:
-        low -= width
-    while log_slope(model, kappas, weights, middle, lift, k, j, now, high) > level:
-        high += width
-    while True:
-        drawn = low + (high - low) * rng.random()
-        if log_slope(model, kappas, weights, middle, lift, k, j, now, drawn) >= level or drawn == now:
-            return drawn
-        if drawn < now:
-            low = drawn
-        else:
-            high = drawn
+        information += weights.kappa[k] * model.known[g, j] ** 2
+    line = SlopeLine(model.known, weights, k, j, weights.slope[k, j])
+    weights.slope[k, j] = draw_on_line(rng, line, weights.slope[k, j], 2.5 / math.sqrt(information))
+    fill_lifts_of(model.known, weights.slope, weights.lift, k)
 
 
-@scalar
-def log_slope(
-    model: Any, kappas: Any, weights: Any, middle: Any, lift: Any, k: Any, j: Any, now: Any, value: Any
-) -> Any:
-    """Log density of a value of slope j given the weights, up to a constant."""
+class SlopeLine(NamedTuple):
+    """Slope j, now `now`, of weight k given the weights of all groups."""
+
+    known: Any
+    weights: Any
+    k: int
+    j: int
+    now: float
+
+
+@log_density.register(SlopeLine)
+def log_slope(line: Any, value: Any) -> Any:
+    """Log density of a value of the slope, up to a constant."""
+    known, weights, k, j, now = line
     total = 0.0
-    for g in range(model.known.shape[0]):
-        change = model.known[g, j] * (value - now)
-        total += change + weights[g, k] / (middle * lift[g, k]) * math.exp(-change)
-    return -0.5 * (value / SLOPE_SD) ** 2 - kappas[k] * total
+    for g in range(known.shape[0]):
+        change = known[g, j] * (value - now)
+        total += change + weights.weight[g, k] / middle_in(weights, k, g) * math.exp(-change)
+    return -0.5 * (value / SLOPE_SD) ** 2 - weights.kappa[k] * total
 
 
 @scalar
-def slide_column(rng: Any, model: Any, caches: Any, states: Any, base: Any, k: Any, j: Any) -> None:
-    """Slope j of column k with all its weights, which keep their ratios to what they vary about."""
+def slide(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: Any, k: Any, j: Any) -> None:
+    """Slope j of weight k with the weights of all groups, which keep their ratios to what they vary about."""
     move = base.real[STEP] * rng.standard_normal()
-    new = base.slope[k, j] + move
+    new = weights.slope[k, j] + move
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, b = group_at(model.likelihood, g), replica(states, g)
         share = math.exp(model.known[g, j] * move) - 1.0
-        gain += delta_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], share * b.w[k])
+        gain += delta_of(weights, likelihood, cache_at(likelihood, caches, g), b, k, share * weights.weight[g, k])
     base.real[TRIED] += 1.0
-    ratio = 0.5 * (base.slope[k, j] ** 2 - new**2) / SLOPE_SD**2
+    ratio = 0.5 * (weights.slope[k, j] ** 2 - new**2) / SLOPE_SD**2
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
         base.real[ACCEPTED] += 1.0
-        base.slope[k, j] = new
-        fill_lifts_of(model.known, base.slope, base.lift, k)
+        weights.slope[k, j] = new
+        fill_lifts_of(model.known, weights.slope, weights.lift, k)
         for g in range(states.w.shape[0]):
             likelihood, b = group_at(model.likelihood, g), replica(states, g)
             share = math.exp(model.known[g, j] * move) - 1.0
-            apply_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], share * b.w[k])
-            b.w[k] *= 1.0 + share
-
-
-@scalar
-def slide_unique(rng: Any, model: Any, caches: Any, states: Any, base: Any, i: Any, j: Any) -> None:
-    """The same of the unique weights of option i."""
-    move = base.real[STEP] * rng.standard_normal()
-    new = base.own_slope[i, j] + move
-    gain = 0.0
-    for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        share = math.exp(model.known[g, j] * move) - 1.0
-        gain += delta_own(likelihood, cache_at(likelihood, caches, g), b, i, share * b.s[i], 0.0)
-    base.real[TRIED] += 1.0
-    ratio = 0.5 * (base.own_slope[i, j] ** 2 - new**2) / SLOPE_SD**2
-    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
-        base.real[ACCEPTED] += 1.0
-        base.own_slope[i, j] = new
-        fill_lifts_of(model.known, base.own_slope, base.own_lift, i)
-        for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
-            share = math.exp(model.known[g, j] * move) - 1.0
-            apply_own(likelihood, cache_at(likelihood, caches, g), b, i, share * b.s[i], 0.0)
-            b.s[i] *= 1.0 + share
+            apply_to(weights, likelihood, cache_at(likelihood, caches, g), b, k, share * weights.weight[g, k])
+            weights.weight[g, k] *= 1.0 + share
 
 
 @scalar

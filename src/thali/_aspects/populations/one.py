@@ -7,14 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.judged import Judged
-from thali._data.kinds import spec_of_kind
-from thali._inference.warn import is_quiet, warn
-from thali._late import load
 from thali._model.prior_sample import PriorSample, predictive_group, stacked
 from thali._people.populations import refuse_one_group
 from thali._posterior.view import Posterior
-from thali.errors import DataError, DataWarning
 
 from ..draws.columns import columns_of_chains
 from ..draws.covariates import as_drawn, own_draws
@@ -139,27 +134,6 @@ class One(Population):
         if not how.sensitivity:
             return found
         return replace(found, sensitivity=sensitivity_of(found, ladders, parts, data, how))
-
-
-# What `fit` was given, as data of a kind that thali has --------------------------------------------------------------
-
-
-def data_of_thali(data: Any, matrix: str = "") -> Any:
-    """The data, if they are of a kind that thali has; a plain matrix becomes data of the kind `matrix`."""
-    if matrix and isinstance(data, np.ndarray | list):
-        spec = spec_of_kind(matrix)
-        made = load(spec.cls)(data)
-        if not is_quiet():
-            warn(DataWarning(f"A plain matrix was read as {type(made).__name__}(matrix), {spec.matrix}: {made}."))
-        return made
-
-    if not isinstance(data, Judged) or isinstance(data, Mapping):
-        raise DataError(
-            f"fit requires thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as"
-            " PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the"
-            " odd one last, as Triplets(rows), or a long table of choices as Choices.from_frame(frame)."
-        )
-    return data
 
 
 # Data simulated at every draw of a posterior, by the likelihood itself -----------------------------------------------

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import scalar
+from thali._inference.numerics.slices import draw_on_line, log_density
 from thali.errors import ArgumentError
 
 from .. import operations
@@ -196,9 +197,16 @@ def _set_alpha(prior: Any, b: Any, alpha: Any) -> None:
         b.log_rate[k] = b.by_size[b.m[k]]
 
 
-@scalar
-def log_posterior_of_log_alpha(prior: Any, b: Any, log_alpha: Any) -> Any:
-    """Log density of log alpha given the owners, up to a constant: Gamma(1, 1) prior and its Jacobian included."""
+class AlphaLine(NamedTuple):
+    """log alpha given the owners: its Gamma(1, 1) prior and its Jacobian included."""
+
+    prior: Any
+    state: Any
+
+
+@log_density.register(AlphaLine)
+def _log_density_of_alpha(line: Any, log_alpha: Any) -> Any:
+    prior, b = line
     alpha = math.exp(log_alpha)
     n = b.by_size.shape[0] - 1
     density = log_alpha - alpha
@@ -209,20 +217,4 @@ def log_posterior_of_log_alpha(prior: Any, b: Any, log_alpha: Any) -> Any:
 
 @operations.draw_alpha.register(OpenColumns)
 def _draw_alpha(prior: Any, rng: np.random.Generator, b: Any, columns: Any, rate: Any) -> Any:
-    # slice sampling with stepping out (Neal 2003) on log alpha, initial interval of width 1
-    now = math.log(b.real[ALPHA])
-    level = log_posterior_of_log_alpha(prior, b, now) - rng.standard_exponential()
-    left = now - rng.random()
-    right = left + 1.0
-    while log_posterior_of_log_alpha(prior, b, left) > level:
-        left -= 1.0
-    while log_posterior_of_log_alpha(prior, b, right) > level:
-        right += 1.0
-    while True:
-        new = left + rng.random() * (right - left)
-        if log_posterior_of_log_alpha(prior, b, new) > level:
-            return math.exp(new)
-        if new < now:
-            left = new
-        else:
-            right = new
+    return math.exp(draw_on_line(rng, AlphaLine(prior, b), math.log(b.real[ALPHA]), 1.0))

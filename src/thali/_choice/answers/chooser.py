@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._arguments import between
+from thali._inference.places import evenly_spaced
 from thali._model.columns import MONTE_CARLO
 
 if TYPE_CHECKING:
@@ -200,5 +201,5 @@ def thinned(chain: np.ndarray, most: int) -> np.ndarray:
     kept = []
     for g, count in zip(groups, counts, strict=True):
         own = np.flatnonzero(chain == g)
-        kept.append(own[np.unique(np.linspace(0, count - 1, min(count, each)).round().astype(np.int64))])
+        kept.append(own[evenly_spaced(count, each)])
     return np.concatenate(kept) if kept else np.zeros(0, np.int64)

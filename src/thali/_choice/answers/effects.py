@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
+from thali._inference.places import evenly_spaced, starts
 
 from .chooser import Chooser, centre, ends_of_draws, probability_of, spread_of_people
 
@@ -205,7 +206,7 @@ def some_tasks(data: "ChoiceExperiment | ExperimentDesign", person: int) -> tupl
     tasks = first + _evenly(last - first, MAX_TASKS)
     begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
     rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
-    return data.row_product[rows], np.concatenate([[0], np.cumsum(np.subtract(end, begin))]).astype(np.int64)
+    return data.row_product[rows], starts(np.subtract(end, begin))
 
 
 def variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
@@ -216,4 +217,4 @@ def variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
 
 def _evenly(count: int, most: int) -> np.ndarray:
     """At most so many of the numbers from 0 to count - 1, evenly through them."""
-    return np.unique(np.linspace(0, count - 1, min(count, most)).round().astype(np.int64))
+    return evenly_spaced(count, most)

@@ -11,8 +11,8 @@ ENGLISH = {
     " {high}).",
     "effects.none": "No level is clearly preferred to another: every {interval} includes 0.5.",
     "effects.title": "Probability that one level is preferred to another, all else being equal (0.5: indifferent)",
-    "effects.bound": "Rows marked at bound: the constraint ({named}) excludes values below 0.5, so these intervals do"
-    " not show a clear preference.",
+    "effects.bound": "In rows marked 'at bound', the constraint ({named}) excludes values below 0.5, so their intervals"
+    " do not show a clear preference.",
     "effects.inside": "“{inside}” is the attribute that all products have and the no-choice option lacks.",
     "effects.no_price": "If this attribute is a price, {setting} adds the willingness to pay for each level.",
     "utilities.title": "Part-worth utilities: centred within attributes, and as zero-centred diffs (mean attribute"
@@ -50,13 +50,13 @@ ENGLISH = {
     "holdouts.title": "Observed and predicted shares of choices in each holdout task",
     "elasticities": "If the {price} of {product} rises by 1 %, its share falls by {mean} % ({interval} {low} to"
     " {high}), the largest effect of all products{where}.",
-    "elasticities.none": "If No product{where} loses share if its {price} rises by 1 %, not even {product}.",
+    "elasticities.none": "No product{where} loses share if its {price} rises by 1 %, not even {product}.",
     "elasticities.title": "Percentage change in each share if the {price} of one product rises by 1 %",
     "elasticities.arc": "Percentage change in each share per 1 % rise in the {price} of one product (arc elasticity"
     " over 10 %)",
     "market": "Market simulator: predicted share of each product in the population that the respondents represent."
     " Initially, the market consists of {what}. Largest share: {first}, {mean} % ({interval} {low} to {high}).",
-    "market.size": "Computed from {size}.",
+    "market.size": "Shares are computed from {size}.",
     "market.others": "Respondents cannot be filtered by {named} because there are more than {most} different values.",
     "market.scale": "Utilities are multiplied by {scale}, as requested.",
     "market.first_choice": "Each respondent chooses the product with the highest utility, as requested.",
@@ -84,7 +84,7 @@ ENGLISH = {
     " logarithm of the utility scale",
     "logit.individuals.money": "Individual amounts in units of {price}, and utility scales (posterior means)",
     "logit.no_check": "A point estimate has no posterior draws, so no replicated choices can be simulated.",
-    "logit.compare": "Use thali compare to test predictions of held-out tasks.",
+    "logit.compare": "Test predictions of held-out tasks with thali compare.",
     "logit.individuals": "Individual utility coefficients (posterior means)",
     "logit.methods": "Choices were modelled by a multinomial logit {source}, fitted by maximum likelihood; standard"
     " errors are based on the observed information.",
@@ -97,9 +97,9 @@ ENGLISH = {
     "hierarchical.signs": "Utility was constrained to be monotone in {named}: the corresponding coefficients are"
     " log-normally distributed.",
     "hierarchical.covariates": "Mean coefficients depended on the respondent's {named}.",
-    "hierarchical.prior": "Means had a normal prior with standard deviation {sd}{logarithms}; the covariance of the"
-    " coefficients had an inverse Wishart prior with {df} degrees of freedom (p coefficients) and scale {scale}.",
-    "hierarchical.logarithms": " (2 for logarithms)",
+    "hierarchical.prior": "Means had a normal prior with standard deviation {sd}{logarithms}; the covariance matrix of"
+    " the p coefficients had an inverse Wishart prior with {df} degrees of freedom and scale {scale}.",
+    "hierarchical.logarithms": " (2 for coefficients on the log scale)",
     "hierarchical.attention": "A respondent ignored each of {named}, with coefficients of 0, with a probability that"
     " was estimated under a uniform prior {source}.",
     "hierarchical.attention.by": "The logit of this probability was linear in the respondent's {named} (standardised,"
@@ -150,14 +150,14 @@ ENGLISH = {
     "latent.odds.none": "No respondent characteristic clearly predicts class membership: every {interval} of an odds"
     " ratio includes 1.",
     "latent.odds.title": "Odds ratio of each class relative to class 1, per unit of a respondent characteristic",
-    "latent.by_columns": "Class membership depended on the respondent's {named} by a multinomial logit {source}.",
+    "latent.by_columns": "Class membership depended on the respondent's {named} through a multinomial logit {source}.",
     "latent.tests": "Bootstrap likelihood-ratio tests of the number of classes",
     "latent.rejected": "{more} classes fit significantly better than {fewer} (p = {p}).",
     "latent.enough": "{more} classes do not fit significantly better than {fewer} (p = {p}).",
     "latent.few": "There are too few simulated data sets to decide whether {more} classes fit better than {fewer} (p ="
     " {p}); simulate 99.",
     "latent.replicates": "Based on {replicates} data sets simulated from the fit with fewer classes.",
-    "latent.numbers": "Fits by number of classes",
+    "latent.numbers": "Fit by number of classes",
     "latent.membership": "Class membership probabilities of each respondent",
     "latent.methods": "Choices were modelled by a latent-class logit {source}, fitted by maximum likelihood over all"
     " tasks of a respondent: expectation-maximisation from multiple starts, then Newton's method; standard errors are"
@@ -167,7 +167,7 @@ ENGLISH = {
     # product classes
     "classes.asked": "Which classes of products do respondents like or dislike, which attributes drive their choices,"
     " and what share would each product in a market have?",
-    "classes": "Most important product class: {name}; {share} % of respondents care about it.",
+    "classes": "Most important product class: '{name}', which matters to {share} % of respondents.",
     "classes.none": "No respondent uses any product class: the choices look random.",
     "classes.unstable": "No product class appears in most chains.",
     "classes.hidden": "{hidden} of the {every} product classes are not listed, because they are less important or"
@@ -182,6 +182,6 @@ ENGLISH = {
     " is chosen, with ties split evenly; with probability {lapse} the choice was random.",
     "classes.monotone": "Utility was constrained to be monotone in {named}.",
     "classes.prior": "The number of classes had an Indian buffet process prior.",
-    "classes.mcmc": "Posterior draws were made by independent Markov chains.",
+    "classes.mcmc": "Posterior draws were generated by independent Markov chains.",
     "classes.smc": "Posterior draws and the evidence were computed by sequential Monte Carlo.",
 }

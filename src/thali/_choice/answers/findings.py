@@ -293,7 +293,7 @@ def dearest(pay: "pandas.DataFrame") -> str:
     low, high = (number(end) if np.isfinite(end) else ENGLISH["pay.no_end"] for end in ends)
     amount = number(row["wtp"])
     amount = str(phrase(ENGLISH, "pay.limit", amount=amount)) if row["at_limit"] else amount
-    paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row))
+    paid = phrase(ENGLISH, "pay.for", amount=amount, attribute=row["attribute"], level=paid_for(row, "rather than"))
     attending = "pay.attending" if "attends" in pay.attrs else "pay.median"
     whose = phrase(
         ENGLISH, attending if "respondents_low" in pay else "pay.everybody", price=pay.attrs.get("price", "")

@@ -28,7 +28,7 @@ from .chooser import (
 )
 from .effects import some_products, some_tasks, variation
 from .methods import MarketAnswers
-from .simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, hash_exponentials, held, none_of
+from .simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, are_real, hash_exponentials, held, none_of
 
 if TYPE_CHECKING:
     import pandas
@@ -483,9 +483,7 @@ def _people(chooser: "LogitChooser") -> MarketPeople | None:
 def _attributes(chooser: "LogitChooser") -> tuple[MarketAttribute, ...]:
     """What may be asked of each attribute: levels that the tasks show, or any number between them."""
     data, found = chooser.data, []
-    real = np.ones(len(data.products), bool)
-    if data.scheme.none:
-        real = data.products[:, 0] > 0 if data.scheme.has_inside else (data.products >= 0).any(axis=1)
+    real = are_real(data)
     for place, (name, levels) in enumerate(data.levels.items()):
         part, seen = chooser.coding.parts[place], chooser.coding.seen[place][:-1]
         shown = tuple(level for level, known in zip(levels, seen, strict=True) if known)

@@ -403,11 +403,11 @@ def _about_the_price(
         low, high = quantiles(drawn, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0])
         is_established = low > 0.0 or high < 0.0
     name = chooser.data.scheme.names[prices.attribute]
-    z = f"(z = {mean / error if error > 0.0 else 0.0:.1f})"
+    z = f"(z = {mean / error if error > 0.0 else 0.0:z.1f})"
     if not is_established:
         is_endless = np.isinf(amounts).any(axis=0).all()
         then = "amounts have no finite interval" if is_endless else "amounts are very uncertain"
-        return [f"The effect of {name!r} is not clearly different from 0 {z}, so {then}."]
+        return [f"The effect of {name!r} is not clearly different from 0 {z}, so the {then}."]
     if mean > 0.0:
         return [f"Demand rises with {name!r} {z}, so amounts of money are meaningless; check how the column was read."]
     return []
@@ -436,9 +436,9 @@ def _about_amounts(table: "pandas.DataFrame", prices: Prices, limit: float, is_e
     return notes
 
 
-def paid_for(row: Mapping[str, Any]) -> str:
+def paid_for(row: Mapping[str, Any], than: str = "over") -> str:
     """The levels of a row of the table, in words."""
-    return f"{row['level']} over {row['over']}" if row["over"] else str(row["level"])
+    return f"{row['level']} {than} {row['over']}" if row["over"] else str(row["level"])
 
 
 def _some_of(names: list[str], chosen: Any) -> str:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
+from thali._inference.places import evenly_spaced, starts
 from thali._people.segments import Preferences
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def by_levels(by_pair: Iterable[np.ndarray], levels: Sequence[int], shape: tuple
 
     .. math:: v_l = \frac{1}{L - 1} \sum_{m \neq l} P(l \succ m)
     """
-    first = np.concatenate([[0], np.cumsum(levels)])[:-1]
+    first = starts(levels)[:-1]
     found = np.zeros((*shape, int(np.sum(levels))))
     for (i, a, b), preferred in zip(pairs_of_levels(levels), by_pair, strict=True):
         found[..., first[i] + a] += (1.0 - preferred) / (levels[i] - 1)
@@ -46,7 +47,7 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
     seen = compared_levels(data)
     real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= _first_real(data))]
     real = data.products[:1] if not len(real) else real
-    products = real[np.unique(np.linspace(0, len(real) - 1, _PRODUCTS).round().astype(np.int64))]
+    products = real[evenly_spaced(len(real), _PRODUCTS)]
     numbers, own = [len(each) for each in seen.values()], list(seen.values())
 
     def by_pair() -> Iterator[np.ndarray]:

@@ -142,12 +142,16 @@ def held(draws: int, people: int, respondents: int) -> np.ndarray:
 MAX_PRODUCTS = 8  # of the first task
 
 
+def are_real(design: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
+    """Which products are not the no-choice option (products,)."""
+    if not design.scheme.none:
+        return np.ones(len(design.products), bool)
+    return design.products[:, 0] > 0 if design.scheme.has_inside else (design.products >= 0).any(axis=1)
+
+
 def attributes_of(design: "ChoiceExperiment | ExperimentDesign") -> tuple[MarketAttribute, ...]:
     """The levels of the attributes, those included that no product had."""
-    real = np.ones(len(design.products), bool)
-    if design.scheme.none:
-        real = design.products[:, 0] > 0 if design.scheme.has_inside else (design.products >= 0).any(axis=1)
-    found = []
+    real, found = are_real(design), []
     for place, (name, levels) in enumerate(design.scheme.levels.items()):
         numbers = [as_number(level) for level in levels]
         of_levels = tuple(number for number in numbers if number is not None)

@@ -12,6 +12,7 @@ import numpy as np
 from thali._arguments import several_whole
 from thali._inference.numerics.ranks import descending
 from thali._inference.optimise import Slope, Target, newton
+from thali._inference.places import starts
 from thali._inference.seeds import root, streams
 from thali._labels import plural
 from thali._model.bound import BUDGET
@@ -47,9 +48,9 @@ class Panel(NamedTuple):
         sizes = np.diff(self.tasks.first_row)
         in_rows = np.repeat(in_tasks, sizes)
         chosen = self.tasks.chosen_row - self.tasks.first_row[:-1]
-        first_row = np.concatenate([[0], np.cumsum(sizes[in_tasks])])
+        first_row = starts(sizes[in_tasks])
         tasks = EncodedTasks(self.tasks.matrix[in_rows], first_row, first_row[:-1] + chosen[in_tasks])
-        return Panel(tasks, np.concatenate([[0], np.cumsum(counts[wanted])]), self.covariates[wanted])
+        return Panel(tasks, starts(counts[wanted]), self.covariates[wanted])
 
 
 class ClassParameters(NamedTuple):

@@ -11,8 +11,9 @@ from thali._arguments import one_of, whole
 from thali._data.experiments import ChoiceExperiment
 from thali._described import Facts
 from thali._digits import percent
+from thali._inference.places import evenly_spaced
 from thali._inference.seeds import root, seed_setting
-from thali._labels import plural, shorten
+from thali._labels import listed, plural, shorten
 from thali._model.base import Job, Model
 from thali._people.columns import covariates_of, names_of
 from thali._people.segments import HasSegments, spaced_draws
@@ -273,17 +274,17 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
             )
         elif tastes := [name for name in self.unbounded_ if name not in self._names_of_odds()]:
             yield EstimateWarning(
-                f"Estimates of {shorten(tastes)} diverge: almost no choice in the class contradicts an infinite"
-                " preference. Predictions can be used, but these estimates and standard errors cannot; use fewer"
-                " classes, or ",
+                f"The estimates of {listed(map(repr, tastes))} diverge: almost no choice in the class contradicts an"
+                " infinite preference. Predictions can be used, but these estimates and standard errors cannot; use"
+                " fewer classes, or ",
                 ModelName("HierarchicalLogit"),
                 ", which has a prior.",
             )
         if not self._coincide() and (odds := [name for name in self.unbounded_ if name in self._names_of_odds()]):
             yield EstimateWarning(
-                f"Estimates of {shorten(odds)} diverge: the respondent columns predict class membership almost"
-                " perfectly. Classes and predictions can be used, but these estimates and standard errors cannot; use"
-                " fewer classes, or remove a column from ",
+                f"The estimates of {listed(map(repr, odds))} diverge: the respondent columns predict class membership"
+                " almost perfectly. Classes and predictions can be used, but these estimates and standard errors"
+                " cannot; use fewer classes, or remove a column from ",
                 Argument("by"),
                 ".",
             )
@@ -581,7 +582,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         from ..logit import drawn_choices, tasks_of
 
         self._require_fitted()
-        kept = np.unique(np.linspace(0, len(self._draws_.sizes) - 1, most).round().astype(np.int64))
+        kept = evenly_spaced(len(self._draws_.sizes), most)
         tastes = self._individual_draws()[kept]
         drawn = drawn_choices(tastes[None], tasks_of(self._data_, self._coding_), self._data_.first_task, rng)
         return self._data_, drawn["chosen"][0]

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
+from thali._inference.places import evenly_spaced
 from thali._labels import suggest
 from thali._people.columns import RespondentCovariates, covariates_of, names_of
 from thali.errors import Argument, ArgumentError, Setting
@@ -227,7 +228,7 @@ def _patterns(attends: np.ndarray, names: list[str], tails: list[float], ci: flo
 
     from thali._tables import Table
 
-    kept = np.unique(np.linspace(0, len(attends) - 1, min(len(attends), _PATTERN_DRAWS)).round().astype(np.int64))
+    kept = evenly_spaced(len(attends), _PATTERN_DRAWS)
     attends = attends[kept]
     patterns, place = np.unique(attends.reshape(-1, len(names)), axis=0, return_inverse=True)
     counts = np.zeros((len(attends), len(patterns)))

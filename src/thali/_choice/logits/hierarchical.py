@@ -7,6 +7,7 @@ import numpy as np
 from thali._arguments import between, one_of, positive
 from thali._described import Facts
 from thali._inference.chains import Run, checked_run
+from thali._inference.places import evenly_spaced
 from thali._inference.warn import is_quiet
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
@@ -470,7 +471,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         if data is None:
             raise DataError("The check requires the data of the fit, which the model file does not contain; fit again.")
         flat = beta.reshape(1, -1, *beta.shape[2:])
-        kept = np.unique(np.linspace(0, flat.shape[1] - 1, most).round().astype(np.int64))
+        kept = evenly_spaced(flat.shape[1], most)
         drawn = drawn_choices(flat[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
         return data, drawn["chosen"][0]
 

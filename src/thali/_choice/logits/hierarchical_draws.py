@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._inference.chains import recorded_of
+from thali._inference.chains import recorded_parts
 from thali._inference.seeds import root
 from thali._posterior.store import BITS
 from thali._posterior.view import PosteriorTree
@@ -228,10 +228,7 @@ def to_datatree(
     from thali._posterior.densities import add_log_prior, is_pointwise
     from thali._posterior.store import origin, tree_of
 
-    first = chains[0].first
-    numbers, draws = recorded_of(chains)
-    kept = [chains[number] for number in numbers]
-    parts = [chain.drawn(first, first + draws) for chain in kept]
+    kept, parts = recorded_parts(chains)
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     posterior = draws_group(
         **drawn, respondents=respondents, names=names, scale=scale, covariates=covariates, attention=attention

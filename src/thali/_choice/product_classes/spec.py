@@ -31,7 +31,7 @@ PRODUCT_CLASSES = ModelSpec(
     methods=("mcmc", "smc"),
     pictures=("classes",),
     options=(
-        METHOD.but(help=" (smc also estimates the evidence)"),
+        METHOD.but(help=". smc also estimates the evidence"),
         Option(
             "monotone",
             "Attributes for which more (or less) is always preferred.",

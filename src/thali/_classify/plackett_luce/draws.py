@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import recorded_of
+from thali._inference.chains import recorded_parts
 from thali._inference.warn import is_quiet, warn
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree
@@ -54,10 +54,7 @@ def to_datatree(
 
     from ..rows import add_log_likelihood, observed_rows
 
-    first = chains[0].first
-    numbers, length = recorded_of(chains)
-    kept = [chains[number] for number in numbers]
-    parts = [chain.drawn(first, first + length) for chain in kept]
+    kept, parts = recorded_parts(chains)
     drawn = {name: np.stack([part[name] for part in parts]) for name in parts[0]}
     weights = drawn["weights"]
     W, codes = data.matrix, data.codes

@@ -40,7 +40,7 @@ PLACKETT_LUCE = ModelSpec(
         METHOD,
         Option(
             "a",
-            "Shape of the Gamma prior on weights (> 0); smaller values make them sparser.",
+            "Shape of the Gamma prior on weights (> 0); smaller values make the weights sparser.",
             float,
             default="learned; required by --method map",
             check=partial(positive, meaning="the shape of the prior on weights"),

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import recorded_of
+from thali._inference.chains import recorded_parts
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import PosteriorTree
 from thali.errors import Argument, ArgumentError
@@ -63,10 +63,7 @@ def to_datatree(
 
     from ..rows import add_log_likelihood, observed_rows
 
-    first = chains[0].first
-    numbers, draws = recorded_of(chains)
-    kept = [chains[number] for number in numbers]
-    parts = [chain.drawn(first, first + draws) for chain in kept]
+    kept, parts = recorded_parts(chains)
     problem = kept[0].problem
     labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
     free = np.arange(problem.classes) != problem.reference

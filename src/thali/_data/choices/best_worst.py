@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, shorten, suggest
+from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..columns import answered_rows, coded, column, count_column, in_order
@@ -167,7 +167,7 @@ def occasions_of_best_worst(
     worst = None if columns.worst is None else [as_label(value) for value in frame[columns.worst]]
     seen = [cells[row] for row in range(len(frame)) for cells in offered]
     names = checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(filter(None, seen))))
-    place = {label: k for k, label in enumerate(names)}
+    place = positions(names)
     occasion, alternative, is_best, is_worst = [], [], [], []
     for row in range(len(frame)):
         there = [cells[row] for cells in offered]

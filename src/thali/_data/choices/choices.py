@@ -100,7 +100,7 @@ def ties_in_rankings(data: Any) -> DataError:
     are = "is a tie" if data.n_ties == 1 else "are ties"
     return DataError(
         f"{data.n_ties:,} of {data.answers_in_words} {are} in rankings, which are not supported here; use ",
-        InPython("th.leaderboard", "thali leaderboard"),
+        InPython("th.BradleyTerryLuce or th.leaderboard", "--model BTL, or thali leaderboard"),
         ".",
     )
 

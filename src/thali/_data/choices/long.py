@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, shorten, suggest
+from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..columns import answered_rows, as_frame, coded, column, count_column, flags, in_order, yes_no
@@ -118,7 +118,7 @@ def wide_occasions(
     known = checked_labels(labels) if labels is not None else _wide_labels(frame, found["chosen"], seen)
     if not offered:
         offered = [[label] * len(frame) for label in known]
-    place = {label: k for k, label in enumerate(known)}
+    place = positions(known)
     filled = [(r, cell) for cells in offered for r, cell in enumerate(cells) if cell]
     if not filled:
         raise DataError("No alternative was offered in any row; check the columns that mark offers.")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.places import starts
+from thali._labels import positions
 from thali.errors import DataError
 
 from ..answers import NAMED, Who, all_who, possible_answers
@@ -97,7 +99,7 @@ def of_choices(
 ) -> "Choices":
     """The same options and respondents with these choices, of places of `members`, and the sets that they are from."""
     sets, which = np.unique(data.set_of[choice], return_inverse=True)
-    start = np.concatenate([[0], np.cumsum(data.sizes[sets])])
+    start = starts(data.sizes[sets])
     members = data.members[np.isin(data.set_of, sets)]
     shift = start[which] - data.start[sets][which]
     shifted = None if worst is None else worst + shift
@@ -211,7 +213,7 @@ def with_more(data: "Choices", more: "Choices") -> "Choices":
 
 def _put_together(parts: "Sequence[Choices]", labels: tuple[str, ...], who: np.ndarray) -> tuple[Any, ...]:
     """The sets and the choices of all, of these options, and who made each."""
-    place_of = {label: place for place, label in enumerate(labels)}
+    place_of = positions(labels)
     occasion, alternative, marked, times, number = [], [], [], [], 0
     for part in parts:
         option = np.array([place_of[label] for label in part.labels])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, short_number, shorten
+from thali._labels import as_label, checked_labels, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError
 
 from ..checks import checked_numbers
@@ -217,8 +217,7 @@ class Ranked(NamedTuple):
     """Rankings in numbers."""
 
     labels: tuple[str, ...]
-    orders: list[np.ndarray]  # of each ranking the options that it names, the best first
-    ranks: list[np.ndarray]  # their ranks, ascending; those of equal rank tie
+    orders: list[tuple[np.ndarray, np.ndarray]]  # of each ranking options, the best first, and their ascending ranks
     name: Any  # of a ranking, by its number, for errors
     count: np.ndarray  # type: ignore[override]
     respondents: tuple[str, ...]
@@ -268,17 +267,16 @@ def rankings_of_frame(
     if columns.shape == RANKS:
         texts = ranked_labels(frame, columns.columns)
         rows = [_upto_gap(row, cells, columns.columns, name) for row, cells in enumerate(zip(*texts, strict=True))]
-        names, orders, levels = _numbered([[cell.split(TIED) for cell in row] for row in rows], labels, name)
+        names, orders = _numbered([[cell.split(TIED) for cell in row] for row in rows], labels, name)
     elif columns.shape == TEXT:
         (texts,) = ranked_labels(frame, columns.columns)
-        names, orders, levels = _numbered([_groups_of_text(text) if text else [] for text in texts], labels, name)
+        names, orders = _numbered([_groups_of_text(text) if text else [] for text in texts], labels, name)
     else:
         names = tuple(map(as_label, columns.columns))
         cells = _ranks(frame, columns.columns)
         _refuse_zeros((cells == 0).sum(axis=1))
         every = np.arange(len(names))
-        ordered = [_by_ranks(row, ranks, every, names, name) for row, ranks in enumerate(cells)]
-        orders, levels = [order for order, _ in ordered], [level for _, level in ordered]
+        orders = [_by_ranks(row, ranks, every, names, name) for row, ranks in enumerate(cells)]
     respondent, people = np.full(len(frame), -1), ()
     table = None
     if columns.respondent is not None:
@@ -288,7 +286,7 @@ def rankings_of_frame(
     if people:
         further = [each for each in frame.columns if each not in columns.used]
         table = people_table(frame.loc[:, further], respondent, people)
-    return Ranked(names, orders, levels, name, count, people, respondent, table)
+    return Ranked(names, orders, name, count, people, respondent, table)
 
 
 def _upto_gap(row: int, cells: tuple[str, ...], columns: tuple[str, ...], name: Any) -> list[str]:
@@ -368,8 +366,7 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
         )
     _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
-    ordered = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
-    orders, levels = [order for order, _ in ordered], [level for _, level in ordered]
+    orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
     respondent, people, about = np.full(len(keys), -1), (), None
     if columns.respondent is not None:
         everybody, people = coded(frame, columns.respondent)
@@ -377,34 +374,33 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
         further = [each for each in frame.columns if each not in columns.used]
         about = people_table(frame.loc[:, further], everybody, people, columns.respondent)
     count = count_occasions(frame, columns.count, weights, which, name)[first]
-    return Ranked(names, orders, levels, name, count, people, respondent, about)
+    return Ranked(names, orders, name, count, people, respondent, about)
 
 
 def _numbered(
     rankings: list[list[list[str]]], labels: Any, name: Any
-) -> tuple[tuple[str, ...], list[np.ndarray], list[np.ndarray]]:
+) -> tuple[tuple[str, ...], list[tuple[np.ndarray, np.ndarray]]]:
     """All labels, and the positions among them of the options of rankings, with their ranks."""
     orders = [[label for group in groups for label in group] for groups in rankings]
-    ranks = [np.repeat(np.arange(len(groups)), [len(group) for group in groups]) for groups in rankings]
     named = list(dict.fromkeys(label for order in orders for label in order))
     names = in_order(named) if labels is None else checked_labels(labels)
-    place = {label: k for k, label in enumerate(names)}
+    place = positions(names)
     found = []
-    for number, order in enumerate(orders):
+    for number, (order, groups) in enumerate(zip(orders, rankings, strict=True)):
         for k, label in enumerate(order):
             if label not in place:
                 raise DataError(f"{label!r} in {name(number)} is not in `labels`, {shorten(names)}.")
             if label in order[:k]:
                 raise DataError(f"{label!r} occurs twice in {name(number)}; rank each option once.")
-        found.append(np.array([place[label] for label in order], np.int64))
-    return names, found, ranks
+        ranks = np.repeat(np.arange(len(groups)), [len(group) for group in groups])
+        found.append((np.array([place[label] for label in order], np.int64), ranks))
+    return names, found
 
 
-def says_nothing(found: Ranked, number: int, unranked: str) -> bool:
-    """Return whether no option of a ranking comes before another."""
-    ranks = found.ranks[number]
-    below = unranked == WORSE and len(ranks) < len(found.labels)
-    return not len(ranks) or (ranks[0] == ranks[-1] and not below)
+def count_empty(found: Ranked, unranked: str) -> int:
+    """Return the number of rankings in which no option comes before another."""
+    least = len(found.labels) if unranked == WORSE else 0  # fewer options are before the others
+    return sum(not len(ranks) or (ranks[0] == ranks[-1] and len(ranks) >= least) for _, ranks in found.orders)
 
 
 def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
@@ -413,9 +409,9 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
     every = np.arange(len(found.labels))
     _refuse_many(found, unranked)
     number = 0
-    for k, order in enumerate(found.orders):
+    for k, (order, ranks) in enumerate(found.orders):
         rest = np.setdiff1d(every, order) if unranked == WORSE else every[:0]
-        groups = np.flatnonzero(np.diff(found.ranks[k], prepend=-1.0, append=np.inf))
+        groups = np.flatnonzero(np.diff(ranks, prepend=-1.0, append=np.inf))
         for first, end in pairwise(groups.tolist()):  # those of equal rank
             offered = np.concatenate([order[first:], rest])
             if len(offered) == end - first or not found.count[k]:
@@ -446,7 +442,7 @@ def occasions_of_rankings(found: Ranked, unranked: str) -> RawOccasions:
 
 def _refuse_many(found: Ranked, unranked: str) -> None:
     """Raise if the choices would fill the memory: a ranking of 10,000 options is 10,000 choices out of 5,000 or so."""
-    named = np.array([len(order) for order in found.orders])
+    named = np.array([len(order) for order, _ in found.orders])
     rest = len(found.labels) - named if unranked == WORSE else 0
     if (shown := (named * (named + 1) // 2 + named * rest).sum()) > MAX_SHOWN:
         raise DataError(
@@ -464,9 +460,9 @@ def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
         how += f", respondents in {columns.respondent!r}"
     total = found.count.sum()
     how += f"; {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
-    if partial := sum(len(order) < len(found.labels) for order in found.orders):
+    if partial := sum(len(order) < len(found.labels) for order, _ in found.orders):
         meaning = "were offered and rank below all others" if unranked == WORSE else "were not offered"
         how += f"; {plural(partial, 'incomplete ranking')}, whose missing options {meaning}"
-    if tied := found.count[[len(np.unique(ranks)) < len(ranks) for ranks in found.ranks]].sum():
+    if tied := found.count[[len(np.unique(ranks)) < len(ranks) for _, ranks in found.orders]].sum():
         how += f"; {plural(short_number(tied), 'ranking')} with ties"
     return how

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._arguments import one_of
+from thali._inference.places import starts
 from thali._labels import shorten
 from thali.errors import DataError
 
@@ -17,10 +18,10 @@ from .rankings import (
     ABSENT,
     SHAPES,
     WORSE,
+    count_empty,
     occasions_of_rankings,
     rankings_of_frame,
     rankings_of_list,
-    says_nothing,
     the_ranking_columns,
     words_of,
 )
@@ -114,11 +115,12 @@ def from_rankings(
     Parameters
     ----------
     rankings : DataFrame, or list of lists of labels
-        A list of rankings, the best option first; or a table.
-    layout : {"ranks", "options", "long"}, optional
-        Of a table: a column a rank, which holds the option there (rank1, rank2; 1st, 2nd; first choice); a column
-        an option, which holds its rank, 1 for the best, and nothing or 0 if it has none; or a row for each option
-        of a ranking. None: recognised.
+        A list of rankings, the best option first, each a list or a text such as "a > b = c"; or a table. Options that
+        tie are a list within the list, or share a rank.
+    layout : {"ranks", "options", "long", "text"}, optional
+        Of a table: a column a rank, which holds the option there (rank1, rank2; 1st, 2nd; first choice), or several
+        that tie ("b = c"); a column an option, which holds its rank, 1 for the best, and nothing or 0 if it has none; a
+        row for each option of a ranking; or a column of texts such as "a > b = c". None: recognised.
     option, rank, respondent, count : str, optional
         Columns of the option and of its rank in a long table; of who ranked; of how many such rankings there were.
         None: recognised. Every row of a table that is not long is somebody of their own, unless rows are counted.
@@ -135,7 +137,7 @@ def from_rankings(
     Raises
     ------
     DataError
-        If no column holds rankings, two options share a rank, or an option is named twice.
+        If no column holds rankings, an option is named twice, or none comes before another.
 
     References
     ----------
@@ -147,6 +149,8 @@ def from_rankings(
     >>> data = th.Choices.from_rankings([["tea", "milk", "water"], ["milk", "water", "tea"]])
     >>> data
     Choices(3 options, 3 sets of 2 to 3 options, 4 choices, 2 respondents)
+    >>> th.Choices.from_rankings(["tea = milk > water", "water > milk = tea"])
+    Choices(3 options, 2 sets of 3 options, 2 choices (1 tie), 2 respondents)
     """
     given = {"option": option, "rank": rank, "respondent": respondent, "count": count}
     return of_rankings(cls, rankings, layout, given, unranked, labels, weights)[0]
@@ -173,7 +177,7 @@ def of_rankings(
         return cls._made_of(*fields_of_occasions(occasions)), ""
     columns = the_ranking_columns(rankings, layout, given, unranked)
     found = rankings_of_frame(rankings, columns, labels, weights, unranked)
-    note_omission(sum(says_nothing(found, k, unranked) for k in range(len(found.orders))), what="ranking")
+    note_omission(count_empty(found, unranked), what="ranking")
     data = cls._made_of(*fields_of_occasions(occasions_of_rankings(found, unranked)))
     return data, words_of(found, columns, unranked)
 
@@ -311,7 +315,7 @@ def counted_answers(occasion: Any, alternative: Any, marked: list[Any], responde
         key = key * places + answer
     keys, at = np.unique(key, return_inverse=True)
     times = np.bincount(at, weights=counts[who])
-    start = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    start = starts(sizes)
     worst = None
     if len(answers) > 1:
         keys, worst = keys // places, keys % places

@@ -7,8 +7,9 @@ import numpy as np
 
 from thali._arguments import whole
 from thali._described import Facts
+from thali._inference.places import starts
 from thali._inference.seeds import root
-from thali._labels import as_label, plural, shorten, suggest
+from thali._labels import as_label, plural, positions, shorten, suggest
 from thali.errors import ArgumentError, DataError
 
 from ..columns import answered_rows, as_frame, column
@@ -58,7 +59,7 @@ def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) ->
         raise ArgumentError(f"`respondents` must be an integer or a list of labels; got {respondents!r}.")
     else:
         labels = list(map(as_label, respondents))
-        place = {label: number for number, label in enumerate(data.respondents)}
+        place = positions(data.respondents)
         for label in labels:
             if label not in place:
                 raise DataError(f"Unknown respondent {label!r}.{suggest(label, data.respondents)}")
@@ -515,8 +516,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
         return self._made_of(
             self.scheme,
             tuple(label for label, count in zip(self.respondents, counts, strict=True) if count),
-            np.concatenate([[0], np.cumsum(counts[counts > 0])]).astype(np.int64),
-            np.concatenate([[0], np.cumsum(sizes[wanted])]).astype(np.int64),
+            starts(counts[counts > 0]),
+            starts(sizes[wanted]),
             self.chosen[wanted],
             row_product.astype(np.int64),
             self.products[kept],

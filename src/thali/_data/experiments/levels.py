@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, shorten, suggest
+from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def distinct_texts(series: "pd.Series") -> tuple[np.ndarray, list[str]]:
     codes, values = pd.factorize(series)
     texts = [*(as_label(value) for value in values), ""]  # the last one serves the code -1
     distinct = list(dict.fromkeys(texts))
-    place = {text: number for number, text in enumerate(distinct)}
+    place = positions(distinct)
     return np.array([place[text] for text in texts], dtype=np.int64)[codes], distinct
 
 
@@ -135,7 +135,7 @@ def given_order(name: str, wanted: Any) -> tuple[str, ...]:
 
 def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where: Any) -> np.ndarray:
     """Level numbers of rows whose texts are `texts[codes]`; `where(row)` names the place of one that is no level."""
-    place = {label: number for number, label in enumerate(levels)}
+    place = positions(levels)
     found = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
     if (found < 0).any():
         row = int((found < 0).argmax())
@@ -246,7 +246,7 @@ def bin_codes(
     name: str, codes: np.ndarray, texts: list[str], cuts: tuple[float, ...], levels: tuple[str, ...], where: Any
 ) -> np.ndarray:
     """Numbers of the bins in which rows lie; a row may also name its bin."""
-    place = {label: number for number, label in enumerate(levels)}
+    place = positions(levels)
     named = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
     other = named < 0
     rows = np.flatnonzero(other)

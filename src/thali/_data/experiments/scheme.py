@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._labels import positions
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..columns import column
@@ -192,13 +193,13 @@ class Scheme:
         label = None if self.alternative in self.names else self.alternative  # of an attribute some may share one
         if label is not None and label in frame.columns:
             refuse_twice(row_texts(column(frame, label)), task_of_row, where)
-        known = {label: number for number, label in enumerate(respondents)}
+        known = positions(respondents)
         numbers = nobody - 1 if person is None else np.array([known.get(label, -1) for label in person], np.int64)
         return Encoded(task_of_row, numbers, self.products(frame, where))
 
     def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> Encoded:
         tasks = np.repeat(np.arange(len(data.first_row) - 1), np.diff(data.first_row))
-        known = {label: number for number, label in enumerate(respondents)}
+        known = positions(respondents)
         person = np.array([known.get(label, -1) for label in data.respondents], np.int64)
         person = np.repeat(person, np.diff(data.first_task))
         return Encoded(tasks, person[tasks], self._relabelled(data)[data.row_product])
@@ -216,7 +217,7 @@ class Scheme:
             if name not in theirs:
                 raise DataError(f"The new tasks lack the attribute {name!r}, which the model was fitted with; add it.")
             codes = data.products[:, names.index(name)]
-            own = {label: number for number, label in enumerate(levels[name])}
+            own = positions(levels[name])
             numbers = np.array([*(own.get(label, -2) for label in theirs[name]), -1], dtype=np.int64)
             result[:, place] = numbers[codes]
             if (result[:, place] == -2).any():
@@ -357,7 +358,7 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     if len(found) < 2:
         raise ArgumentError(why, f" requires at least two labels; all alternatives are {found[0]!r}.")
     levels, order = by_value(found)
-    place = {label: number for number, label in enumerate(levels)}
+    place = positions(levels)
     codes = np.array([place.get(label, -1) for label in data.alternative_labels], np.int64)
     codes[is_none] = -1
     products, row_product = np.unique(np.column_stack([old, codes]), axis=0, return_inverse=True)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import one_of
-from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
 from thali.errors import Argument, DataError, InPython, Message
 
 from ..answers import OUTCOMES, Answers, Who, all_who
@@ -520,7 +520,7 @@ def together(
     parts = [data, *others]
     if all(part.answers is not None and part.covariates is None and part.dates is None for part in parts):
         return _put_together(parts, labels)
-    place_of = {label: place for place, label in enumerate(labels)}
+    place_of = positions(labels)
     places = [np.array([place_of[label] for label in part.labels]) for part in parts]
     sides = [(place[part.first], place[part.second]) for part, place in zip(parts, places, strict=True)]
     first, second = (np.concatenate(side) for side in zip(*sides, strict=True))
@@ -589,7 +589,7 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
 
 def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]) -> "PairedComparisons":
     """The comparisons of all, of these options, with all that they know but in which order options were shown."""
-    place, names, dates = {label: k for k, label in enumerate(labels)}, parts[0].covariate_names, parts[0].dates
+    place, names, dates = positions(labels), parts[0].covariate_names, parts[0].dates
     rows = [_finest(part, np.array([place[label] for label in part.labels])) for part in parts]
     first, second, wins, losses, tied, x = (
         np.concatenate([getattr(row, n) for row in rows]) for n in _ComparisonRows._fields[:6]
@@ -661,7 +661,7 @@ def known_answers(data: "PairedComparisons") -> Answers:
 
 def _positions(data: "PairedComparisons", names: Iterable[str]) -> list[int]:
     """Where these options stand among the labels."""
-    place = {label: k for k, label in enumerate(data.labels)}
+    place = positions(data.labels)
     for name in names:
         if name not in place:
             near = suggest(name, data.labels) or f" The options are {shorten(data.labels)}."

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, checked_labels, is_number, plural, shorten
+from thali._labels import as_label, checked_labels, is_number, plural, positions, shorten
 from thali.errors import Argument, DataError, DataWarning, Message
 
 from ..answers import Who, who_answered
@@ -204,7 +204,7 @@ def outcomes_of_wide(
     pairs = columns.pairs
     own = list(dict.fromkeys(label for pair in pairs.values() for label in pair))
     names = _names(own, columns, labels)
-    place = {label: k for k, label in enumerate(own)}
+    place = positions(own)
     outcome, coded = _outcomes(frame, pairs, coding)
     row, number = np.nonzero(~np.isnan(outcome))
     if not row.size:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, plural, shorten, suggest
+from thali._inference.places import starts
+from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..checks import checked_counts
@@ -76,7 +77,7 @@ def added_up(
         before += m * len(shown)
     if not sizes:
         raise DataError("There are no answers; give at least one answered question.")
-    start = np.concatenate([[0], np.cumsum(np.concatenate(sizes))]).astype(np.int64)
+    start = starts(np.concatenate(sizes))
     key = np.concatenate(keys)
     return (start, key // n, key % n, np.concatenate(counts)), places
 
@@ -131,7 +132,7 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
     if empty.any():
         raise DataError(f"An object is missing {place(int(empty.argmax()))}; fill it in or remove the row.")
     known = in_order(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
-    position = {label: k for k, label in enumerate(known)}
+    position = positions(known)
     numbers = np.array([position.get(text, -1) for text in texts], np.int64)[codes]
     if (numbers < 0).any():
         k = int((numbers < 0).argmax())
@@ -140,7 +141,9 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
     return numbers.reshape(-1, m), known
 
 
-def positions(array: np.ndarray, labels: Iterable[Any] | None, where: Where) -> tuple[np.ndarray, tuple[str, ...]]:
+def object_positions(
+    array: np.ndarray, labels: Iterable[Any] | None, where: Where
+) -> tuple[np.ndarray, tuple[str, ...]]:
     """Rows of objects, as whole numbers that are positions or as names, as positions, and the labels."""
     if array.dtype.kind in "iu" or (array.dtype.kind == "f" and np.array_equal(array, np.floor(array))):
         numbers = array.astype(np.int64)
@@ -228,7 +231,7 @@ def questions_of_sets(
             f"Each set requires one chosen pair; got {plural(len(asked), 'set')} and {plural(len(answers), 'pair')}."
         )
     names = _names_in(asked, labels)
-    place, n = {label: k for k, label in enumerate(names)}, len(names)
+    place, n = positions(names), len(names)
     times, parts = times_of(counts, len(asked), row_name), []
     for m in sorted({len(pairs) for pairs in asked}):
         rows = [k for k, pairs in enumerate(asked) if len(pairs) == m]
@@ -431,7 +434,7 @@ def _place_of(
 
     codes, distinct = pd.factorize(column(frame, name).to_numpy(dtype=object))
     texts = [as_label(value) for value in distinct]
-    label_at = {label: k for k, label in enumerate(names)}
+    label_at = positions(names)
     number = np.array([*(label_at.get(text, -1) for text in texts), -1], np.int64)[codes]
     is_it = members == number[:, None]
     if is_it.any(axis=1).all():

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._described import Facts
+from thali._inference.places import starts
 from thali._inference.warn import warn
-from thali._labels import listed, plural, short_number, shorten
+from thali._labels import listed, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..answers import ChosenPlaces, Who, all_who, who_answered
@@ -25,9 +26,9 @@ from .rows import (
     agreed,
     anchored,
     answers_in,
+    object_positions,
     of_objects,
     pair_keys,
-    positions,
     questions_of_sets,
     refuse_repeated,
     row_name,
@@ -106,7 +107,7 @@ class Triplets(Judged):
 
     def __init__(self, triplets: Any, labels: Iterable[Any] | None = None, counts: Any = None) -> None:
         rows = three_columns(triplets)
-        members, names = positions(rows, labels, row_name)
+        members, names = object_positions(rows, labels, row_name)
         refuse_repeated(members, names, row_name)
         times = times_of(counts, len(rows), row_name)
         n, odd = len(names), np.full(len(rows), 2)
@@ -236,7 +237,7 @@ class Triplets(Judged):
             rows = rows.copy()
             turned = ~agreed(responses, len(rows))
             rows[turned] = rows[turned][:, [0, 2, 1]]
-        members, names = positions(rows, labels, row_name)
+        members, names = object_positions(rows, labels, row_name)
         refuse_repeated(members, names, row_name)
         return cls.__new__(cls)._fill(names, [anchored(len(names), members, times_of(counts, len(rows), row_name))])
 
@@ -318,7 +319,7 @@ class Triplets(Judged):
         """The answers to some of the sets, given by a mask or by numbers; all objects stay."""
         numbers = np.flatnonzero(sets) if np.asarray(sets).dtype == bool else np.asarray(sets)
         sizes = self.sizes[numbers]
-        start = np.concatenate([[0], np.cumsum(sizes)])
+        start = starts(sizes)
         places = np.repeat(self.start[numbers] - start[:-1], sizes) + np.arange(start[-1])
         answers = self.answers
         if answers is not None:
@@ -405,7 +406,7 @@ class Triplets(Judged):
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
         """The answers of all, of these objects; who gave them is kept if all know it."""
-        parts, place_of = [self, *others], {label: place for place, label in enumerate(labels)}
+        parts, place_of = [self, *others], positions(labels)
         known = [part.answers for part in parts if part.answers is not None]
         rows = []  # of each part the pairs, by their keys, and of each answer its place, how often, and whose
         for number, part in enumerate(parts):

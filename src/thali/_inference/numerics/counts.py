@@ -1,5 +1,6 @@
 """Counts of outcomes: binomial and multinomial distributions and their coefficients, natural logarithms; ties."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,11 @@ def log_coefficient(wins: Any, losses: Any) -> Any:
     from scipy.special import gammaln
 
     return gammaln(wins + losses + 1.0) - gammaln(wins + 1.0) - gammaln(losses + 1.0)
+
+
+def log_normal_density(values: Any, mean: Any, sd: Any) -> Any:
+    """ln Normal(values | mean, sd^2), elementwise."""
+    return -0.5 * ((values - mean) / sd) ** 2 - np.log(sd) - 0.5 * math.log(2.0 * math.pi)
 
 
 def log_binomial(wins: Any, losses: Any, p: Any) -> Any:

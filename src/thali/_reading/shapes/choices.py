@@ -180,8 +180,9 @@ RANKINGS = Shape(
     CHOICES,
     match_rankings,
     expected=(
-        "one ranking per row, with the columns 'rank1', 'rank2', ... (or '1st', '2nd'; 'first choice') or one column of"
-        " ranks per option; or one row per option of a ranking, with the columns 'respondent', 'option' and 'rank'"
+        "one ranking per row, with the columns 'rank1', 'rank2', ... (or '1st', '2nd'; 'first choice'), one column of"
+        " ranks per option, or a column of texts such as 'a > b = c'; or one row per option of a ranking, with the"
+        " columns 'respondent', 'option' and 'rank'"
     ),
     roles=(OPTION, RANK, RESPONDENT, COUNT),
     settings=("unranked", "weights"),

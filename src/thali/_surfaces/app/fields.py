@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from thali._model.default_models import Offer
 from thali._model.spec import DATA, FEATURES, NAMES, PEOPLE_VALUE, ModelSpec, Option
 from thali.errors import Argument, ArgumentError
 
@@ -115,10 +114,10 @@ def fields(
     return found
 
 
-def model_options(offer: Offer, kind: str, has_people: bool = True) -> list[Option]:
+def model_options(spec: ModelSpec, kind: str, has_people: bool = True) -> list[Option]:
     """The options of a model that are asked of whoever has data of this kind."""
-    own = [option for option in offer.spec.options if _is_of_model(option) and option.is_for(kind)]
-    return [option for option in own if offer.has([option.word]) and (has_people or option.name != PEOPLE)]
+    own = [option for option in spec.options if _is_of_model(option) and option.is_for(kind)]
+    return [option for option in own if has_people or option.name != PEOPLE]
 
 
 def _is_of_model(option: Option) -> bool:

@@ -189,12 +189,11 @@ class Pages:
                 typed = {word: value for word, value in typed.items() if word in _FOR_ANY_MODEL}
             shown = {word: FILE if word in given and value == given[word] else value for word, value in typed.items()}
             own = fields(
-                model_options(offer, reading["kind"], has_people), shown, reading["attributes"], spec.methods, offered
+                model_options(spec, reading["kind"], has_people), shown, reading["attributes"], spec.methods, offered
             )
-            answers = english.answers(spec, name)
-            models.append(
-                {"name": name, "title": english.title(name), "answers": answers, "fields": fault.at(own, name)}
-            )
+            called = "individuals" if name == reading["models"][0] and "people" in reading["settings"] else name
+            title, answers = english.title(called), english.answers(spec, called)
+            models.append({"name": name, "title": title, "answers": answers, "fields": fault.at(own, name)})
         own, typed = {each.name: each for each in shown_of_data(reading["kind"])}, asked.get("typed", {})
         options = [own[name] for name in QUESTIONS if name in reading["questions"]]
         questions = fault.at(fields(options, typed, reading["columns"], offered=offered))

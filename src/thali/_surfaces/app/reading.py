@@ -4,7 +4,7 @@ import warnings
 from typing import TYPE_CHECKING, Any
 
 from thali._data.described_columns import ColumnsRead, column_of_people, columns_of_comparisons, columns_of_people
-from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, TRIPLETS
+from thali._data.kinds import EXPERIMENTS, SPECS
 from thali._described import Facts
 from thali._labels import as_label
 from thali._model.default_models import default_model
@@ -86,7 +86,7 @@ def _what_was_read(study: StudyFolder, words: AppWords) -> dict[str, Any]:
                 shown |= _first_rows(_of_rows(found.table, wanted))
         kind, data, shown["said"], shown["could_be"] = _read(found, asked, wanted, shown)
         shown["kind"] = kind
-        of_kind = _OF_KIND.get(kind, _OF_OTHERS)
+        of_kind = _questions_of(kind, data)
         shown["questions"] = of_kind.questions(data, asked.get("typed", {}), shown["offered"])
         shown["facts"] = [_fact(*fact) for fact in of_kind.facts(data)]
         shown["size"] = shown["facts"][0][1]
@@ -144,7 +144,7 @@ def _read(
     if reading is not None:
         frame = _of_rows(found.table, wanted).frame
         main = next(shape.main for shape in SHAPES if shape.name == reading.shape)
-        of_kind = _OF_KIND.get(kind, _OF_OTHERS)
+        of_kind = _questions_of(kind, whole[0])
         named = of_kind.recognised(main, reading.roles, whole[0])
         shown["roles"] = dict.fromkeys(main, "") | {name: each for name, each in named.items() if name in main and each}
         shown |= of_kind.offered(whole[0], frame, reading.roles, asked.get("others", []))
@@ -234,8 +234,11 @@ class _OfExperiments(_DataQuestions):
         return size, ("columns", columns), *(attributes[1:] if scheme.has_inside else attributes)
 
 
-_OF_KIND = {**dict.fromkeys((PAIRS, CHOICES, TRIPLETS), _OfAnswers()), EXPERIMENTS: _OfExperiments()}
-_OF_OTHERS = _DataQuestions()
+def _questions_of(kind: str, data: Any) -> _DataQuestions:
+    """Return what is asked of data of a kind: of answers that add up over people more than of others."""
+    if kind == EXPERIMENTS:
+        return _OfExperiments()
+    return _OfAnswers() if getattr(data, "add_up", False) else _DataQuestions()
 
 
 def _parts(data: Any) -> int:

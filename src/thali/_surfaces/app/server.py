@@ -219,8 +219,11 @@ class Server:
                 sentence, fields=[each.word for name in named for each in spec.options if each.name == name]
             )
         read = study.read("reading")  # once more if groups were chosen
-        if model == read["models"][0] and typed.keys().isdisjoint(OF_RESPONDENTS):
-            typed = read["settings"] | typed
+        if model == read["models"][0]:
+            usual = dict(read["settings"])
+            if not typed.keys().isdisjoint(OF_RESPONDENTS):
+                usual.pop("people", None)
+            typed = usual | typed
         method = typed.get("method", spec.methods[0] if spec.methods else "")
         paths = [word for word, value in typed.items() if isinstance(value, Path)]
         asked = {

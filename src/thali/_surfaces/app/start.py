@@ -109,7 +109,9 @@ def _listening(host: str, port: int) -> socket.socket:
         found.listen()  # from now on requests wait
     except OSError as error:
         found.close()
-        raise DataError(f"Cannot serve {host}, port {port}: {error.strerror}; choose another port or host.") from None
+        raise DataError(
+            f"Cannot serve the app at {host}, port {port} ({error.strerror}); choose another port or host."
+        ) from None
     return found
 
 

@@ -15,7 +15,7 @@ READ = (WHERE, WITHOUT, *_COLUMNS, _CHOSEN)
 
 ASPECTS = Option(
     "aspects",
-    "Known aspects: unique (one per option: Bradley-Terry-Luce), or FILE, a table of options and aspects.",
+    "Known aspects. unique: one per option (Bradley-Terry-Luce); FILE: a table of options and aspects.",
     to=FEATURES,
     default="unique",
     metavar="unique|FILE",
@@ -58,7 +58,8 @@ GROUP = Option(
 )
 CONTRAST = Option(
     "contrasts",
-    "Weights of options (or aspects) that sum to 0; repeat the argument to test several contrasts jointly.",
+    "Contrast of options (or aspects): coefficients that sum to 0. Repeat the argument to test several contrasts"
+    " jointly.",
     CONTRASTS,
     FIT,
     typed="contrast",
@@ -71,8 +72,8 @@ SCALE = Option(
     default="utility",
     words={"utility": "utility", "weights": "weights"},
 )
-SMALLER = ASPECTS.but(name="smaller", help="Aspects of the smaller model: unique or FILE.")
-LARGER = ASPECTS.but(name="larger", help="Aspects of the larger model: FILE.", default="", metavar="FILE")
+SMALLER = ASPECTS.but(name="smaller", help="unique, or FILE with the aspects of the smaller model.")
+LARGER = ASPECTS.but(name="larger", help="FILE with the aspects of the larger model.", default="", metavar="FILE")
 ORDER = Option(
     "order",
     "Estimate the advantage of the first option, or of the home side.",
@@ -159,8 +160,8 @@ TESTS: tuple[ModelSpec, ...] = (
     _test(
         "order",
         "paired.order:order_effect",
-        "whether the option shown first (or the home side) is favoured; give trials, or two files, the second in"
-        " reverse order",
+        "whether the option shown first (or the home side) is favoured; give a table of trials, or two tables,"
+        " the second in reverse order",
         *_KNOWN,
         aliases=("home-advantage",),
     ),

@@ -46,7 +46,7 @@ def fit(
             metavar="DATA",
             help="A table (CSV, TSV, Excel, Parquet, JSON Lines), the name of a bundled data set, or - for standard"
             " input. Paired comparisons: a square matrix of counts (row over column), or one comparison per row."
-            " Choices: one alternative of a choice set per row. Similarities: a symmetric square, or one pair per"
+            " Choices: one alternative of a choice set per row. Similarities: a symmetric matrix, or one pair per"
             " row. Classification: one observation per row (see --target). Choice experiments: one alternative of"
             " a task per row (see --monotone).",
             show_default=False,
@@ -200,9 +200,9 @@ def compare(
             help="Models to compare, separated by commas, each optionally as NAME=MODEL. Choices and similarities:"
             " values of --aspects or --features of thali fit, tree (with --tree; tree:0.5 sets the leaf length to 0.5),"
             " or names of models such as plackett-luce and multinomial-logit (with default settings). With"
-            " --group: weights common, free or similar (similar:unique: with aspects other than ibp). With"
-            " respondents: classes:2, classes:2:unique, independent, adjusted, individuals or individuals:unique,"
-            " as for --people of thali fit. Choice experiments: also attention:hierarchical-logit, which allows"
+            " --group: common, free or similar weights of the groups. With respondents: classes:2, independent,"
+            " adjusted or individuals, as for --people of thali fit. For aspects other than ibp, add their name, as in"
+            " similar:unique or classes:2:unique. Choice experiments: also attention:hierarchical-logit, which allows"
             " for attribute non-attendance.",
             show_default="default models for the kind of data",
         ),
@@ -236,7 +236,7 @@ def compare(
     sensitivity: Annotated[
         bool | None,
         typer.Option(
-            help="With --by evidence: repeat under other priors (2 to 6 times the run time).",
+            help="With --by evidence: repeat under other priors (takes 2 to 6 times as long).",
             show_default="no-sensitivity",
         ),
     ] = None,
@@ -291,8 +291,8 @@ def test(
         list[str] | None,
         typer.Argument(
             metavar="DATA...",
-            help="A table of paired comparisons, or the name of a bundled data set, as for thali fit. The tests group"
-            " and order accept several tables.",
+            help="A table of paired comparisons, or the name of a bundled data set, as for thali fit. The tests"
+            " 'group' and 'order' accept several tables.",
             show_default=False,
         ),
     ] = None,
@@ -323,7 +323,8 @@ def design(
         typer.Argument(
             metavar="OPTION...|FILE",
             help="The options (at least three), or their number. With --tasks: a table with one level per row and the"
-            " columns attribute, level and optionally utility (expected utility) and sd (its standard deviation).",
+            " columns 'attribute', 'level' and optionally 'utility' (expected utility) and 'sd' (its standard"
+            " deviation).",
             show_default=False,
         ),
     ],
@@ -342,7 +343,9 @@ def design(
     ] = None,
     per_person: Annotated[
         int | None,
-        typer.Option(help="Number of pairs or sets per respondent, a balanced subset of all.", show_default=False),
+        typer.Option(
+            help="Number of pairs or sets shown to each respondent, a balanced subset of all.", show_default=False
+        ),
     ] = None,
     versions: Annotated[
         int | None,
@@ -388,7 +391,7 @@ def design(
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="With --tasks: a table of holdout tasks for all respondents (columns: task and attributes).",
+            help="With --tasks: a table of holdout tasks for all respondents (columns: 'task' and attributes).",
             show_default=False,
         ),
     ] = None,
@@ -398,7 +401,7 @@ def design(
             metavar="RESULTS",
             help="With --tasks: results of a logit fitted to a pilot study, which give expected utilities and their"
             " uncertainty. With --power and a design of pairs or sets: results of a model with one worth per option"
-            " (fit --model BTL).",
+            " (thali fit --model BTL).",
             show_default=False,
         ),
     ] = None,
@@ -497,7 +500,7 @@ def leaderboard(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write leaderboard.csv, .json and .png to a folder, and leaderboard.nc, for updates with later files.",
+            help="Write leaderboard.csv, .json and .png to a folder, and leaderboard.nc, for later updates.",
         ),
     ] = None,
     report: _Report = None,
@@ -631,8 +634,8 @@ DesignToAsk = Annotated[
     Path,
     typer.Argument(
         metavar="DESIGN",
-        help="A text file with one option or picture per line, a folder of pictures, a table with the columns option"
-        " and picture, or a design (its table, or the folder given to thali design --out).",
+        help="A text file with one option or picture per line, a folder of pictures, a table with the columns"
+        " 'option' and 'picture', or a design (its table, or the folder given to thali design --out).",
         show_default=False,
     ),
 ]

@@ -136,7 +136,7 @@ def write_slides(findings: Findings, folder: Path, terminal: Terminal, about: st
         notify("no result has a picture, so no slides were written.")
         return
     write_all(folder, slide_files(made))
-    notify(f"wrote {plural(len(made), 'slide')} to {folder}.")
+    notify(f"wrote {plural(len(made), 'slide')} to the folder '{folder}'.")
 
 
 def drawn(figures: Figures, picture: Drawable, kind: str) -> bytes:
@@ -161,7 +161,7 @@ def write_all(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
         raise
     kinds = {Path(name).suffix for name in contents}
     if others := sorted(f.name for f in folder.iterdir() if f.suffix in kinds and f.name not in contents):
-        notify(f"{folder} also contains files from other runs: {shorten(others, 5)}.")
+        notify(f"the folder '{folder}' also contains files from other runs: {shorten(others, 5)}.")
 
 
 def formats_of(tables: str | None, pictures: str | None, out: Path | None) -> tuple[str, ...]:

@@ -33,7 +33,8 @@ _COLUMNS = {
     "--chosen COLUMN": "Column with the chosen option",
 }
 _MODELS = {
-    "elimination-by-aspects": "Pairs, rankings, choices: aspects (EBA), or BTL",
+    "bradley-terry-luce": "Pairs, rankings, MaxDiff: one worth per option (BTL)",
+    "elimination-by-aspects": "Pairs, choices: aspects that options share (EBA)",
     "additive-clustering": "Similarities and triplets: features (ADCLUS)",
     "hierarchical-logit": "Choice studies: individual part-worths (HB)",
     "multinomial-logit": "Choice studies: one utility for all (MNL)",

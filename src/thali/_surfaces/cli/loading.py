@@ -247,12 +247,12 @@ def _bundled(record: "Dataset", spec: ModelSpec, wanted: dict[str, Any]) -> tupl
 
     if record.kind not in spec.data:
         raise DataError(
-            f"{record.name} contains {record.kind}, but {spec.data[0]} are required",
-            Clause(f" by {spec.name}; remove ", Argument("model")),
+            f"{spec.name} requires {spec.data[0]}, but {record.name!r} contains {record.kind}",
+            Clause("; remove ", Argument("model")),
             ".",
         )
     of_table = [name for name in wanted if name not in ("option_covariates", "asks")]
     if of_table:
         name = Argument(of_table[0])
-        raise DataError(name, f" applies to files only; {record.name} is a bundled data set. Remove this argument.")
+        raise DataError(name, f" applies to files only; {record.name!r} is a bundled data set. Remove this argument.")
     return datasets.load(record.name), f"bundled data set, {record.description}; {record.source}"

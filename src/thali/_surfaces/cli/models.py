@@ -36,7 +36,7 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
                 return spec, known if known in spec.aliases else ""
     for test in TESTS:
         if plain(name) in map(plain, (test.name, *test.aliases)):
-            raise ArgumentError(f"{place}: {name} is a test, not a model; use thali test {test.name} DATA.")
+            raise ArgumentError(f"{place}: {name!r} is a test, not a model; use thali test {test.name} DATA.")
     every = [known for spec in TYPED for known in (spec.name, *spec.aliases)]
     raise ArgumentError(
         f"{place} must be {', '.join(spec.name for spec in TYPED[:-1])} or {TYPED[-1].name}; got {name!r}."
@@ -109,7 +109,7 @@ def _not_of(spec: ModelSpec, word: str, data_name: str | None, specs: tuple[Mode
         cure += f", or name the column of {ROLE_NAMES[by_name].meaning} with --{by_name}"
     else:
         cure += f", or add --model {owners[0].name} if they are {owners[0].data[0]}"
-    return f"{spelled} applies to {names}, but {data_name} was read as {spec.data[0]}; {cure}."
+    return f"{spelled} applies to {names}, but {data_name!r} was read as {spec.data[0]}; {cure}."
 
 
 def _spelled(option: Option) -> str:

@@ -1,9 +1,11 @@
 """What --models, --aspects and --tree name: models, and the tables and trees of options that they read."""
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._data.kinds import OF_GROUPS, spec_of_kind
+from thali._data.kinds import GROUPS, ONE, DataForm, spec_of_kind
+from thali._model.default_models import WORTHS
 from thali._model.names import aspects_meant, method_meant, plain
 from thali._model.options import ATTENTION
 from thali._model.registry import features_of, spec_named
@@ -76,17 +78,22 @@ def _from_columns(
     }
 
 
-def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+def _named_rows(path: str, table: "pandas.DataFrame", what: str) -> Iterator[tuple[str, str]]:
+    """The options of a table and what the second column says of each; a row without either is refused."""
     from thali._labels import as_label
 
-    owned: dict[str, list[str]] = {label: [] for label in labels}
-    for row, (option, aspect) in enumerate(table.itertuples(index=False), start=1):
-        if not as_label(option) or not as_label(aspect):
+    for row, (option, of_it) in enumerate(table.itertuples(index=False), start=1):
+        if not as_label(option) or not as_label(of_it):
             raise DataError(
-                f"{path}: row {row} below the header must contain an option and an aspect; got {option!r} and"
-                f" {aspect!r}."
+                f"{path}: row {row} below the header must contain an option and {what}; got {option!r} and {of_it!r}."
             )
-        owned.setdefault(as_label(option), []).append(as_label(aspect))  # the model refuses unknown options
+        yield as_label(option), as_label(of_it)
+
+
+def _from_list(path: str, table: "pandas.DataFrame", labels: tuple[str, ...]) -> dict[str, list[str]]:
+    owned: dict[str, list[str]] = {label: [] for label in labels}
+    for option, aspect in _named_rows(path, table, "an aspect"):
+        owned.setdefault(option, []).append(aspect)  # the model refuses unknown options
     return owned
 
 
@@ -111,33 +118,28 @@ def read_tree(path: Path, leaf_length: float | None) -> "Tree":
         except DataError as error:
             raise DataError(f"{path}: {error}") from None
 
-    from thali._labels import as_label
     from thali._reading.table import read_table
 
     table = read_table(source)
     if table.shape[1] != 2:
         raise DataError(f"{path}: a tree of groups needs two columns, option and group; found {table.shape[1]}.")
     groups: dict[str, list[str]] = {}
-    for row, (option, group) in enumerate(table.itertuples(index=False), start=1):
-        if not as_label(option) or not as_label(group):
-            raise DataError(
-                f"{path}: row {row} below the header must contain an option and a group; got {option!r} and {group!r}."
-            )
-        groups.setdefault(as_label(group), []).append(as_label(option))
+    for option, group in _named_rows(path, table, "a group"):
+        groups.setdefault(group, []).append(option)
     return thali.Tree.from_groups(groups, LEAF_LENGTH if leaf_length is None else leaf_length)
 
 
 # The value of --models of `thali compare`: models by name, or by what they learn of options ---------------------------
 
 
-def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
+def parse_models(text: str, settings: dict[Any, Any], form: DataForm, labels: tuple[str, ...]) -> list[tuple[str, Any]]:
     """The models that --models names, by name.
 
     Examples
     --------
-    >>> from thali._data.kinds import PAIRS
+    >>> from thali._data.kinds import PAIRS, DataForm
     >>> settings = {"lapse": 0.0, "alpha": 1.0}
-    >>> parse_models("BTL=unique, 3", settings, PAIRS, ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
+    >>> parse_models("BTL=unique, 3", settings, DataForm(PAIRS), ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
     [('BTL', EliminationByAspects(aspects='unique', lapse=0.0)),
      ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
     """
@@ -145,27 +147,28 @@ def parse_models(text: str, settings: dict[Any, Any], kind: str, labels: tuple[s
     for name, item in _items(text):
         if not name or not item:
             raise ArgumentError(f"--models must list models separated by commas, such as unique,3,ibp; got {text!r}.")
-        of_people, item = _of_people(item, kind)
-        named.append((name, _model(item, settings, OF_GROUPS.get(kind, kind), labels).set_params(**of_people)))
-    if settings.get("tree") is not None and not any(_is_tree(_of_people(item, kind)[1]) for _, item in _items(text)):
+        of_people, item = _of_people(item, form)
+        named.append((name, _model(item, settings, form.kind, labels).set_params(**of_people)))
+    if settings.get("tree") is not None and not any(_is_tree(_of_people(item, form)[1]) for _, item in _items(text)):
         raise ArgumentError("--tree is given but --models does not contain tree; add tree, or remove --tree.")
     return named
 
 
-def _of_people(item: str, kind: str) -> tuple[dict[str, Any], str]:
+def _of_people(item: str, form: DataForm) -> tuple[dict[str, Any], str]:
     """What an item says of people, or of groups or classes of them, as parameters of a model, and the rest of it."""
     word, _, rest = item.partition(":")
-    usual = {"people": Groups()} if kind in OF_GROUPS else {}
-    if kind in OF_GROUPS and word in (FREE, SIMILAR, COMMON):
+    usual = {"people": Groups()} if form.population == GROUPS else {}
+    if form.population == GROUPS and word in (FREE, SIMILAR, COMMON):
         return {"people": Groups(word)}, rest or "ibp"
-    if features_of(kind) == "aspects" and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS):
+    is_alone = form.population == ONE
+    if is_alone and features_of(form.kind) == "aspects" and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS):
         return {"people": parse_people(word)}, rest or "ibp"
     if _who_ignores(item) is not None:
         return {ATTENTION.name: True}, rest
-    if word == "classes" and spec_of_kind(kind).has_classes and kind not in OF_GROUPS:
+    if word == "classes" and is_alone and spec_of_kind(form.kind).has_classes:
         number, _, rest = rest.partition(":")
         if not number.isdecimal():
-            raise ArgumentError(f"{item!r} in --models must be classes:N, such as classes:2.")
+            raise ArgumentError(f"{item!r} in --models must have the form classes:N, such as classes:2.")
         return {"people": LatentClasses(int(number))}, rest or "ibp"
     return usual, item
 
@@ -198,6 +201,10 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
     spec = spec_named(item)
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}.")
+    if spec is not None and spec is spec_named(WORTHS):
+        method: Any = method_meant(settings.get("method", spec.methods[0]))
+        own = {"lapse": settings["lapse"]} if "lapse" in settings else {}
+        return spec.load()(method, best_worst=settings.get("best-worst", "ranking"), **own)
     if features_of(kind) == "aspects":
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)

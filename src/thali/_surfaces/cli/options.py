@@ -101,9 +101,9 @@ LEADERBOARD = (
         metavar="COLUMN",
     ),
     PEOPLE.but(
-        help="How respondents differ. independent: not at all (all votes are independent); adjusted: independent, but"
-        " with intervals that allow for repeated votes of a respondent; individuals (with --method mcmc): each"
-        " respondent has worths that vary around common worths.",
+        help="How respondents differ. independent: no differences, and all votes are independent; adjusted: no"
+        " differences, but intervals allow for repeated votes of a respondent; individuals (with --method mcmc): the"
+        " worths of each respondent vary around common worths.",
         default="adjusted; independent with --method mcmc, where the convergence check warns",
         metavar="",
         words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},
@@ -132,7 +132,7 @@ LEADERBOARD = (
     ),
     Option(
         "judge_bias",
-        "With --judges and --covariate: individual covariate effects per judge, such as a preference for length.",
+        "With --judges and --covariate: separate covariate effects for each judge, such as a preference for length.",
         bool,
         default="the same effects for all judges",
     ),
@@ -262,7 +262,7 @@ def text_of_option(spec: ModelSpec, option: Option) -> str:
     """What an option of a model means; of `method`, which there are."""
     if option.name == "method":
         *several, last = spec.methods
-        return f"Estimation method: {', '.join(several)} or {last}{option.help}."
+        return f"Estimation method ({', '.join(several)} or {last}){option.help}."
     return option.help
 
 
@@ -330,7 +330,7 @@ Question = Annotated[
     str,
     typer.Option(metavar="TEXT", help="Research question, in your words.", show_default="the question of the model"),
 ]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the job that --out contains.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the job in the folder given to --out.")]
 
 Tables = Annotated[
     str | None,

@@ -54,7 +54,7 @@ def _number(option: Option, typed: str) -> float:
     try:
         return float(typed)
     except ValueError:
-        words = "".join(f"{word}, or " for word in option.words)
+        words = "".join(f"{word} or " for word in option.words)
         raise ArgumentError(
             Argument(option.name), f" must be {words}a number; got {typed!r}.{suggest(typed, list(option.words))}"
         ) from None

@@ -253,7 +253,7 @@
     const names = ["product", "share", data.interval];
     if (compares) names.push("before", data.interval, others ? "difference, points" : "change, points", data.interval);
     if (earns) names.push("profit per 100 choices", data.interval);
-    table(at("table"), `Predicted shares, %${of}`, names, all.map((one) => [
+    table(at("table"), `Predicted shares in %${of}`, names, all.map((one) => [
       one.name, middle(one.now, percent), interval(one.now, percent),
       ...(compares ? [middle(one.before, percent), interval(one.before, percent),
         middle(one.change, points), interval(one.change, points)] : []),

@@ -7,6 +7,7 @@ from itertools import chain
 
 import numpy as np
 
+from thali._inference.places import starts
 from thali.errors import DataError, InPython
 
 from ..particles import Particles, joined
@@ -71,7 +72,7 @@ class Keeper:
     def __init__(self, problem: "ClassProblem") -> None:
         self.problem = problem
         levels, first = problem.n_levels, problem.first_bit[:-1]
-        self.offset = np.concatenate([[0], np.cumsum(levels)]).astype(np.int64)
+        self.offset = starts(levels)
         attribute = np.repeat(np.arange(len(levels)), levels)
         natural = np.arange(self.offset[-1]) - self.offset[attribute]
         inside = np.where(problem.direction[attribute] < 0, levels[attribute] - 1 - natural, natural)
@@ -102,7 +103,7 @@ class Keeper:
             polarity=table[:, POLARITY].astype(np.int8),
             n_owners=table[:, OWNERS].copy(),
             n_negative=table[:, NEGATIVE].copy(),
-            first_owned=np.concatenate([[0], np.cumsum(owned)]),
+            first_owned=starts(owned),
             owned_class=slots[used, CLASS],
             owned_sign=slots[used, SIGN].astype(np.int8),
             owned_log_theta=state.features.log_theta[used],
@@ -185,7 +186,7 @@ def rows_of(draws: Particles, sweeps: Sequence[int]) -> dict[str, np.ndarray]:
 def draws_from(rows: Mapping[str, np.ndarray], like: Particles) -> list[tuple[int, Particles]]:
     """What `rows_of` was given, draw by draw, after its sweep; the rest is as in other draws of the chain."""
     fields = {name: rows[name] for name in (*OF_DRAWS, *OF_CLASSES, *OF_OWNED)}
-    ends = {name: np.concatenate([[0], np.cumsum(rows[name])]) for name in ("first_class", "first_owned")}
+    ends = {name: starts(rows[name]) for name in ("first_class", "first_owned")}
     draws = like._replace(**fields, **ends)
     return [(sweep, draws_between(draws, d, d + 1)) for d, sweep in enumerate(rows["sweep"].tolist())]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from thali._inference.arrays import packed, smallest
+from thali._inference.places import starts
 from thali._people.columns import people_of
 
 from ...answers.chooser import thinned
@@ -58,7 +59,7 @@ class BestOfClasses(NamedTuple):
         of_market = np.take_along_axis(of_market, held(draws, people, self.respondents), axis=1)
         codes = [self._cells(market) for market in markets]
         found = [np.empty((draws, len(market))) for market in markets]
-        ends = np.concatenate([[0], np.cumsum(self.counts.sum(axis=1))])
+        ends = starts(self.counts.sum(axis=1))
         for d in range(draws):
             member = self.member[self.first_class[d] : self.first_class[d + 1]]
             values = self._values(d, int(ends[d]), int(ends[d + 1]))
@@ -75,7 +76,7 @@ class BestOfClasses(NamedTuple):
 
     def _cells(self, market: Sequence[Product]) -> np.ndarray:
         """Columns of `member` that the products of a market stand for, shape (products, attributes)."""
-        first = np.concatenate([[0], np.cumsum(np.add(self.sizes, 1))])[:-1]
+        first = starts(np.add(self.sizes, 1))[:-1]
         levels = [[size if level is None else level for size, level in zip(self.sizes, p, strict=True)] for p in market]
         return first + np.array(levels, np.int64)
 
@@ -143,7 +144,7 @@ def market_draws(draws: "Particles", design: "ExperimentDesign", people: "pandas
         float(draws.lapse),
         none_of(design),
         first_task_of(design),
-        f"{len(kept):,} draws of the posterior, {some}",
+        f"{len(kept):,} posterior draws, {some}",
         people=people_of(people, draws.n_respondents),
     )
 
@@ -153,7 +154,7 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
     number = draws.n_respondents
     places = (kept[:, None] * number + held(len(kept), people, number)).ravel()
     counts = draws.first_owned[places + 1] - draws.first_owned[places]
-    owned = np.repeat(draws.first_owned[places] - np.concatenate([[0], np.cumsum(counts)])[:-1], counts)
+    owned = np.repeat(draws.first_owned[places] - starts(counts)[:-1], counts)
     owned += np.arange(len(owned))
     classes = [np.arange(*draws.first_class[[d, d + 1]].tolist()) for d in kept]
     chosen = np.concatenate(classes)
@@ -163,7 +164,7 @@ def _rule(draws: "Particles", kept: np.ndarray, people: int) -> BestOfClasses:
     table = values_table(np.concatenate([log_theta, log_fresh.ravel()]))
     return BestOfClasses(
         tuple(sizes.tolist()),
-        np.concatenate([[0], np.cumsum([len(own) for own in classes])]),
+        starts([len(own) for own in classes]),
         cells,
         counts.reshape(len(kept), people),
         2 * draws.owned_class[owned] + draws.owned_sign[owned],

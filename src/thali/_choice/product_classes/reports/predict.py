@@ -7,6 +7,7 @@ import numpy as np
 from thali._compile.jit import allocating, part
 from thali._inference.numerics.decisions import poisson
 from thali._inference.numerics.gamma import log_gamma_draw
+from thali._inference.places import starts
 from thali._inference.seeds import streams
 from thali._inference.threads import in_threads
 
@@ -308,7 +309,7 @@ def share_draws(
     """Shares of the products of several markets in every draw, by the weights (respondents,) or (draws, respondents) of
     respondents; None: of new people."""
     codes = np.ascontiguousarray(np.concatenate(markets), np.int64)
-    first_row = np.concatenate([[0], np.cumsum([len(market) for market in markets])]).astype(np.int64)
+    first_row = starts([len(market) for market in markets])
     rngs = streams(random_seed, draws.n_draws)
     total = np.zeros((draws.n_draws, len(codes)))
     newcomers = max(_OCCASIONS, _NEWCOMERS * draws.n_respondents)

@@ -103,7 +103,9 @@ def asked_of(
         typed = typed | {"method": method_meant(typed["method"])}
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     if spec.methods and method not in spec.methods:
-        raise ArgumentError(Argument("method"), f" of {spec.name} must be {' or '.join(spec.methods)}; got {method!r}.")
+        raise ArgumentError(
+            Argument("method"), f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}."
+        )
     options = options_of(spec, typed, data_name)
     terminal.know([*OWN, *spec.options_of(method)])
     values = {word: value_of(option, typed[word]) for word, option in options.items()}
@@ -115,10 +117,9 @@ def asked_of(
 
 def asked_by_default(terminal: Terminal, data: Any, typed: dict[str, Any]) -> tuple[ModelRequest, str]:
     """Return what was asked of the model that data get unless one is named, and a clause that names it and others."""
-    offer, settings, others = default_model(data, typed)
-    clause = (
-        f"; {LABELS.get(offer.name, offer.name.replace('-', ' '))}{' with individual scores' * ('people' in settings)}"
-    )
+    offer, settings, others = default_model(data, typed, typed.get("people"))
+    name = WORTHS if settings.get("aspects") == "unique" else offer.name
+    clause = f"; {LABELS.get(name, name.replace('-', ' '))}{' with individual scores' * ('people' in settings)}"
     if offer.kind == EXPERIMENTS:
         clause += f" ({plural(data.n_respondents, 'respondent')}, {median_tasks(data):g} tasks each)"
     if others:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from thali._data.kinds import CHOICES, EXPERIMENTS, OF_GROUPS, PAIRS, SPECS, spec_of_kind
+from thali._data.kinds import CHOICES, EXPERIMENTS, GROUPS, PAIRS, SPECS, DataForm, spec_of_kind
 from thali._labels import plural
 from thali._model.default_models import compared_by_default
 from thali._model.registry import features_of
@@ -51,7 +51,7 @@ def run_compare(
     import thali
     from thali._comparison.by_evidence import EVIDENCE, has_evidence
     from thali._comparison.compare import PREDICTION
-    from thali._comparison.ways import WAYS, as_left_out, kind_of, parts_of, proportionate_folds
+    from thali._comparison.ways import WAYS, as_left_out, compared_form, parts_of, proportionate_folds
 
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
@@ -62,20 +62,20 @@ def run_compare(
     spec = _spec_of_data(found, specs, values)
     data: Any
     data, recognised = load(found, spec, _arguments(spec, values, DATA))
-    has_methods = kind_of(data) == PAIRS
+    has_methods = compared_form(data) == DataForm(PAIRS)
     data, leave_out = as_left_out(data, own["leave_out"])
-    kind = kind_of(data)
-    of_data = spec_of_kind(kind)
+    form = compared_form(data)
+    of_data = spec_of_kind(form.kind)
     read = f"{data_name}: {recognised}"
     notify(read)
-    _refuse_others(kind, has_methods, data_name, typed)
-    if leave_out not in (None, *WAYS[kind]):
-        wanted = " or ".join([*WAYS[kind], *["respondent"] * of_data.by_people])
-        raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {kind}; got {leave_out!r}.")
-    usual = of_data.compared_by_group if kind in OF_GROUPS else of_data.compared
-    if kind == CHOICES:
+    _refuse_others(form, has_methods, data_name, typed)
+    if leave_out not in (None, *WAYS[form]):
+        wanted = " or ".join([*WAYS[form], *["respondent"] * of_data.by_people])
+        raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {form}; got {leave_out!r}.")
+    usual = of_data.compared_by_group if form.population == GROUPS else of_data.compared
+    if form == DataForm(CHOICES):
         usual = compared_by_default(data, usual)
-    named = parse_models(models or usual, values, kind, getattr(data, "labels", ()))
+    named = parse_models(models or usual, values, form, getattr(data, "labels", ()))
     run: dict[str, Any] = {name: values[name] for name in (*_RUN, "cores") if name in values}
     by, folds = own["by"] or PREDICTION, own["folds"]
     if own["by"] is None and leave_out is None and folds is None and len(named) > 1:
@@ -126,7 +126,7 @@ def _finish(
             if table.attrs.get("by") == EVIDENCE:
                 write_all(out, {"report.html": page_of(table, cover=Cover(data=Path(data_name).name))})
                 wrote += " and the report"
-            notify(f"wrote {wrote} to {out}.")
+            notify(f"wrote {wrote} to the folder '{out}'.")
     finally:  # a full disk must not cost the answer of a long run
         print(terminal.text(findings, read, "--out DIR (tables, pictures)" if out is None else "thali show DIR"))
 
@@ -161,12 +161,12 @@ def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, An
     return {option.passed: values[option.word] for option in spec.options if option.to == to and option.word in values}
 
 
-def _refuse_others(kind: str, has_methods: bool, data_name: str, typed: dict[str, Any]) -> None:
+def _refuse_others(form: DataForm, has_methods: bool, data_name: str, typed: dict[str, Any]) -> None:
     """Refuse options that models of such data have not."""
     owners = {word: [spec for spec, option in by_word()[word]] for word in typed}
     for word, of_models in owners.items():
-        if not any(OF_GROUPS.get(kind, kind) in spec.data for spec in of_models):
+        if not any(form.kind in spec.data for spec in of_models):
             named = " and ".join(dict.fromkeys(data for spec in of_models for data in spec.data))
-            raise ArgumentError(f"--{word} requires {named}, but {data_name} contains {kind}; remove --{word}.")
+            raise ArgumentError(f"--{word} requires {named}, but {data_name!r} contains {form}; remove --{word}.")
     if "method" in typed and not has_methods:
-        raise ArgumentError(f"--method requires {PAIRS} here, but {data_name} contains {kind}; remove --method.")
+        raise ArgumentError(f"--method requires {PAIRS}, but {data_name!r} contains {form}; remove --method.")

@@ -4,7 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._labels import plural
+from thali._labels import plural, shorten
 from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
 from thali.errors import ArgumentError, DataError
 
@@ -79,7 +79,7 @@ def _finish(terminal: Terminal, parts: Parts, out: Path | None, formats: tuple[s
     if out is not None:
         tables = {label.lower(): table for label, (_, table) in parts.items()} | more
         write_all(out, table_files(tables, formats))
-        notify(f"wrote the design to {out}.")
+        notify(f"wrote the design to the folder '{out}'.")
     makers = [Maker(label, label, ON_SCREEN, partial(_made, label, *part)) for label, part in parts.items()]
     print(terminal.text(Findings(None, makers), "", *([] if out else ["--out DIR (the design, as a table)"])))
 
@@ -120,10 +120,12 @@ def print_choice_design(
     attributes, prior, prior_sd = _attributes_in(files[0])
     if pilot is not None:
         if prior is not None:
-            raise ArgumentError(f"--pilot and the column utility of {files[0]} cannot be combined; remove one.")
+            raise ArgumentError(f"--pilot and the column 'utility' of {files[0]} cannot be combined; remove one.")
         prior = load(pilot)
     if simulated is not None and prior is None:
-        raise ArgumentError(f"--power requires expected utilities: add a column utility to {files[0]} or pass --pilot.")
+        raise ArgumentError(
+            f"--power requires expected utilities; add a column 'utility' to {files[0]} or pass --pilot."
+        )
     asked = _asked(typed)
     fixed = [] if holdouts is None else _tasks_in(holdouts)
     of_utilities = {"prior": prior, "prior_sd": prior_sd}
@@ -206,8 +208,8 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     frame: pandas.DataFrame = load(Path(path)).frame
     if not {"attribute", "level"} <= set(frame.columns):
         raise DataError(
-            f"{path} must have one row per level and the columns attribute, level and optionally utility and sd; it"
-            f" has {', '.join(map(str, frame.columns))}."
+            f"{path} must have one row per level and the columns 'attribute', 'level' and optionally 'utility' and"
+            f" 'sd'; its columns are {shorten(list(map(str, frame.columns)))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
     found = [
@@ -215,5 +217,5 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
         for column in ("level", "utility", "sd")
     ]
     if found[2] is not None and found[1] is None:
-        raise DataError(f"{path} has a column sd but no column utility; add the utilities.")
+        raise DataError(f"{path} has a column 'sd' but no column 'utility'; add the utilities.")
     return found[0] or {}, found[1], found[2]

@@ -33,7 +33,7 @@ def hand_over(design: Path, to: str, out: Path, settings: dict[str, Any]) -> Non
     found = exported(design, to, words=None, **settings)
     write_all(out, found.files)
     print(found.sentence)
-    notify(f"wrote {', '.join(sorted(found.files))} to {out}.")
+    notify(f"wrote {', '.join(sorted(found.files))} to the folder '{out}'.")
 
 
 def join(folder: Path, out: Path | None) -> None:

@@ -123,7 +123,7 @@ def run_fit(
                 wrote[2:] = ["the pictures"] * bool(write_results(tree, findings, folder, formats, noting, figures))
 
             place = write_somewhere(out, write_to)
-            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to {place}.")
+            notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to the folder '{place}'.")
         if page is not None:
             repeats = as_typed("fit", command | {"typed": _repeatable(model, typed)})
             write_report(model, page, repeats, terminal, settings, figures, cover, [data_name])

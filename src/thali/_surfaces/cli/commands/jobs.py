@@ -69,18 +69,17 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
         arguments["formats"] = checked_formats(arguments["formats"])
     if (page := arguments.get("page")) is not None and not _may_be_written(page, out):
         arguments["page"] = out / "report.html"
-        notify(f"the report is written to {arguments['page']}: {page} is another file, which a job does not replace.")
+        notify(
+            f"the report is written to {arguments['page']}, because {page} is another file, which must not be replaced."
+        )
     if (slides := arguments.get("slides")) is not None and not _may_hold_slides(slides, out):
         arguments["slides"] = out / "slides"
-        notify(
-            f"the slides are written to {arguments['slides']}: {slides} contains other files, which a job does not"
-            " replace."
-        )
+        notify(f"the slides are written to {arguments['slides']}, because {slides} contains other files.")
     if (begun := out / found["folder"]).is_dir():
         os.chdir(begun)
     else:
         notify(
-            f"the folder {found['folder']}, where the job was started, does not exist here; looking for its data in"
+            f"the folder {found['folder']}, where the job was started, does not exist here; looking for the data in"
             f" {os.getcwd()}."
         )
     return found["name"], {**arguments, "out": out}

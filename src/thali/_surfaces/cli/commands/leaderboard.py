@@ -53,7 +53,7 @@ def run_leaderboard(
                 others = {"leaderboard.json": as_json(board), BOARD: bytes(as_netcdf(board))}
                 others[COMMAND] = json.dumps(noted("leaderboard", command)).encode()
                 drawn = write_findings(findings, out, others=others, figures=figures)
-                notify(f"wrote the tables{' and the picture' * bool(drawn)} to {out}.")
+                notify(f"wrote the tables{' and the picture' * bool(drawn)} to the folder '{out}'.")
             if page is not None:
                 typed_again = as_typed("leaderboard", command)
                 write_report(board, page, typed_again, terminal, figures=figures, cover=cover, names=names)
@@ -117,7 +117,7 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     is_bundled = name in {record.name for record in datasets.catalogue()}
     if is_bundled and (divided := [key for key in ("by", "id") if named[key]]):
         raise DataError(
-            Argument(divided[0]), f" applies to files only; {name} is a bundled data set. Remove this argument."
+            Argument(divided[0]), f" applies to files only; {name!r} is a bundled data set. Remove this argument."
         )
     if not is_bundled and (named["by"] or named["id"] or is_large(name)):
         counted = count(name, True, named)

@@ -70,7 +70,7 @@ def run_test(
             tables = result.tables().items()
             named = {spec.name if key == "table" else f"{spec.name}-{key}": table for key, table in tables}
             write_all(out, table_files(named, formats))
-            notify(f"wrote {plural(len(named), 'table')} to {out}.")
+            notify(f"wrote {plural(len(named), 'table')} to the folder '{out}'.")
     finally:
         folder = ["--out DIR (its tables)"] if out is None else []
         print(result if terminal.is_whole else terminal.text(findings_of(result), ", ".join(files), *folder))

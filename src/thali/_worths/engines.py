@@ -1,0 +1,240 @@
+"""The methods of Bradley-Terry-Luce worths: the lattice, chains, and maximum likelihood."""
+
+import math
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._described import Facts
+from thali._inference.chains import Run, checked_run
+from thali._inference.seeds import streams
+from thali._inference.warn import is_quiet
+from thali._model.base import Job
+from thali._model.engine import Chains, Engine, Prepared, refuse_of_chains, refuse_other_methods
+from thali._model.sampling import Sampling
+from thali._people.populations import INDEPENDENT
+from thali._posterior.convergence import Advice
+from thali._posterior.dependence import Dependence
+from thali._posterior.interval import INTERVAL, tails_of
+from thali.errors import Argument, ArgumentError, Setting
+
+from .chains import Sampler
+from .of_data import check_estimable
+from .posterior import LatticeChain, TrajectoryChain, WorthProblem, tree_of_chains
+from .predictions import WorthDraws
+from .spec import BRADLEY_TERRY_LUCE
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._posterior.convergence import ConvergenceCheck
+
+_DRAWS, _SEED = 1_000, 0  # of the sampling distribution of estimates, each with its opposite
+_APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
+
+
+class LaplaceEngine(Chains):
+    """Independent draws from the lattice of Laplace's approximations."""
+
+    has_evidence = True
+    advice = Advice(tunes=False, note=(_APPROXIMATE, Setting("method", "mcmc"), "."))
+
+    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
+        """The fit, checked; `asked` are the arguments of `fit`."""
+        data = model._as_data(data)
+        sampling = self.sampling(model, data, checked_run(**asked))
+        if not is_quiet():
+            data.warn_if_unusual()
+        return model._job_of(sampling, str(data))
+
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+        """What `fit` would run, after every check that it makes; nothing is drawn."""
+        return Prepared(model._problem(model._as_data(data)).lapse)
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        """What a fit to these data runs."""
+        if run.thin is not None:
+            refuse_of_chains("thin", because=", because draws from the chosen method are already independent")
+        problem = model._problem(source)
+
+        def chains(draws: int, seed: Any) -> list[LatticeChain]:
+            assert problem.respondents is not None  # made once, before threads need it
+            return [LatticeChain(problem, draws, rng) for rng in streams(seed, run.chains)]
+
+        return _sampling_of(problem, source, run, chains, lambda: problem.adjusted_by_scores)
+
+    def convergence(self, model: Any) -> "ConvergenceCheck":
+        from dataclasses import replace
+
+        found, dependence = self.agreement(model), model._view.dependence
+        return replace(found, people=None if dependence is None else dependence.warning)
+
+    def draws_of(self, model: Any) -> WorthDraws:
+        """Return the draws of worths."""
+        view = model._view
+        log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
+        rule = view.best_worst or model.best_worst
+        options = view.option_covariates if view.covariates else np.zeros((view.n_options, 0))
+        known = view.covariates, options, view.lapse, rule
+        return WorthDraws(view.labels, log_worths, view.tie, view.coefficients, *known, view.shape[0])
+
+    def means_of(self, model: Any) -> WorthDraws:
+        """Return what predictions are means over."""
+        return self.draws_of(model)
+
+
+def _sampling_of(problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any) -> Sampling[Any]:
+    """Return the run of chains."""
+
+    def tree(found: Any) -> Any:
+        made = dependence()
+        attributes = {"thin": run.thin or 1, "tuning_steps": run.tune}
+        return tree_of_chains(problem, found, attributes | ({} if made is None else made.attributes))
+
+    settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
+    return Sampling(source, run, chains, tree, lambda tree, chains, seed: {}, is_compiled=True, settings=settings)
+
+
+class TrajectoryEngine(LaplaceEngine):
+    """Chains of trajectories given the spread, and of moves of scales."""
+
+    advice = Advice()
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        problem = model._problem(source, usual=INDEPENDENT)
+
+        def chains(draws: int, seed: Any) -> list[TrajectoryChain]:
+            sampler = Sampler(problem.powered)
+            rngs = streams(seed, run.chains)
+            return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
+
+        return _sampling_of(problem, source, run, chains, lambda: problem.adjusted_by_power)
+
+
+# Maximum likelihood ---------------------------------------------------------------------------------------------------
+
+
+class EstimatedWorths(NamedTuple):
+    """The highest point of the likelihood, with the covariance of its errors in large samples."""
+
+    data: Any
+    point: np.ndarray  # of the density
+    covariance: np.ndarray  # over respondents where these are adjusted for
+    df: float  # of Student's t; infinite of the normal distribution
+    log_likelihood: float  # of all data, coefficients included
+    n_parameters: int
+    lapse: float
+    has_ties: bool
+    rule: str
+    people: Dependence | None
+
+
+class MaximumEngine(Engine):
+    """The worths with the highest likelihood, without a prior."""
+
+    findings = "thali._worths.findings"
+
+    def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
+        """The fit, checked; `asked` are the arguments of `fit`."""
+        data = model._as_data(data)
+        problem = self._problem(model, data, asked)
+        return Job(lambda: {"estimates_": estimate(problem)}, data=str(data))
+
+    def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
+        """What `fit` would run, after every check that it makes."""
+        return Prepared(self._problem(model, model._as_data(data), {}).lapse)
+
+    def _problem(self, model: Any, data: Any, asked: Mapping[str, Any]) -> WorthProblem:
+        refuse_run(model, asked)
+        problem = model._problem(data, has_prior=False)
+        check_estimable(problem.in_form, problem.density)
+        return problem
+
+    def data_of_fit(self, model: Any) -> Any:
+        return model.estimates_.data
+
+    def facts(self, model: Any) -> Facts:
+        found = model.estimates_
+        errors = ()
+        if math.isfinite(found.df):
+            errors = (("standard errors", f"clustered by respondent ({found.people.number:,})"),)
+        return (*errors, ("log-likelihood", f"{found.log_likelihood:,.2f} (all comparisons, including constants)"))
+
+    def summary(self, model: Any, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """The estimates with their errors and intervals."""
+        model._require_fitted()
+        return estimates_table(model.estimates_, ci)
+
+    def draws_of(self, model: Any) -> WorthDraws:
+        """Return draws of the distribution of the estimates in large samples."""
+        found = model.estimates_
+        rng = np.random.default_rng(_SEED)
+        values, vectors = np.linalg.eigh(found.covariance)
+        normal = (vectors * np.sqrt(np.maximum(values, 0.0))) @ rng.standard_normal((len(values), _DRAWS))
+        if math.isfinite(found.df):
+            normal *= np.sqrt(found.df / rng.chisquare(found.df, _DRAWS))
+        return self._draws(found, found.point[:, None] + np.hstack([normal, -normal]))
+
+    def means_of(self, model: Any) -> WorthDraws:
+        """Return what predictions are made of: the estimate."""
+        return self._draws(model.estimates_, model.estimates_.point[:, None])
+
+    def _draws(self, found: EstimatedWorths, points: np.ndarray) -> WorthDraws:
+        problem = WorthProblem(found.data, found.lapse, found.has_ties, found.rule, has_prior=False)
+        return problem.draws_of(points, 1)
+
+
+def estimate(problem: WorthProblem) -> EstimatedWorths:
+    """Return the estimates of a density without a prior."""
+    density = problem.density
+    _, mode = problem.marginal.best
+    root = mode.factor.draw(np.eye(density.size))
+    made, variance = problem.respondents
+    dependence = problem.adjusted_by_scores
+    df = math.inf
+    if dependence is not None and dependence is not made:
+        assert variance is not None
+        root, df = variance.matrix() @ root, variance.df
+    value = float(density.log_likelihoods(mode.point[:, None])[0]) + problem.groups().log_constant
+    settings = problem.lapse, problem.has_ties, problem.rule, dependence
+    return EstimatedWorths(problem.data, mode.point, root @ root.T, df, value, density.size - 1, *settings)
+
+
+def refuse_run(model: Any, asked: Mapping[str, Any]) -> None:
+    """Refuse arguments of draws and of priors."""
+    import inspect
+
+    usual = {name: each.default for name, each in inspect.signature(model.fit).parameters.items() if name != "data"}
+    refuse_other_methods(BRADLEY_TERRY_LUCE, "maximum-likelihood", asked, usual)
+    for name in ("job", "max_time"):
+        if asked.get(name) is not None:
+            refuse_of_chains(name)
+    if model.spread is not None:
+        raise ArgumentError(Argument("spread"), " requires a prior; set ", Setting("method", "laplace"), ", or mcmc.")
+
+
+def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
+    """Return a row an option, covariate and parameter of ties: estimate, std_error, low and high."""
+    import pandas as pd
+    from scipy.special import ndtri, stdtrit
+
+    from thali._model.covariates import parameter
+    from thali._tables import Table
+
+    problem = WorthProblem(found.data, found.lapse, found.has_ties, found.rule, has_prior=False)
+    density, n = problem.density, found.data.n_options
+    rows = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
+    rows[:n, density.beta] = problem.options
+    rows[:n] -= rows[:n].mean(axis=0)
+    value, error = rows @ found.point, np.sqrt(np.einsum("ij,jk,ik->i", rows, found.covariance, rows))
+    tail = tails_of(ci)[1]
+    reach = float(stdtrit(found.df, tail)) if math.isfinite(found.df) else float(ndtri(tail))
+    names = [*(f"log_worth[{label}]" for label in found.data.labels), *(["log_tie"] * found.has_ties)]
+    names += [parameter(name) for name in problem.covariates]
+    columns = {"estimate": value, "std_error": error, "low": value - reach * error, "high": value + reach * error}
+    table = Table(columns, index=pd.Index(names, name="quantity"))
+    aic = 2.0 * (found.n_parameters - found.log_likelihood)
+    bic = math.log(found.data.n_answers) * found.n_parameters - 2.0 * found.log_likelihood
+    table.attrs |= {"interval": ci, "log_likelihood": found.log_likelihood, "aic": aic, "bic": bic}
+    return table

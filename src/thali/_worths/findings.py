@@ -1,0 +1,173 @@
+"""What Bradley-Terry-Luce worths find out."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._digits import number
+from thali._labels import listed
+from thali._model.choice_findings import SENTENCES as COMMON
+from thali._model.choice_findings import (
+    best_worst_sentence,
+    check,
+    covariates_finding,
+    dependence_finding,
+    predictions_finding,
+    rank_finding,
+    row_in_words,
+    said_of,
+    scores_finding,
+    ties_sentence,
+)
+from thali._model.common_findings import asked, convergence, data, has_draws, methods, summary
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Text, finding
+from thali._model.references import Cite
+from thali._model.settings import AnswerSettings
+from thali._model.wording import phrase
+
+if TYPE_CHECKING:
+    from .model import BradleyTerryLuce
+
+ENGLISH = {
+    "asked": "How strongly is each option preferred, assuming that each has a single worth?",
+    "ranks.title": "Rank of each option by worth",
+    "worths.title": "Log worth of each option (mean 0), and its share of the total worth",
+    "worths": "The largest share of the total worth: {named}.",
+    "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects of option covariates"
+    " are included in the worths.",
+    "spread": "Spread (standard deviation of the log worths): {value}.",
+    "spread.fixed": "Spread (standard deviation of the log worths): {value:g}, fixed.",
+    "methods.luce": "Choices were modelled with the choice rule of {source}; log worths were Normal(0, s²), {spread}.",
+    "methods.learned": "with log s ~ Normal(log 1.3, 1)",
+    "methods.fixed": "with s fixed at {spread:g}",
+    "methods.rankings": "Rankings were modelled as successive choices of the best remaining option {source}.",
+    "methods.ties": ", with log nu ~ Normal(0, 2²)",
+    "methods.laplace": "Draws came from Laplace approximations over a lattice of s {source}, corrected by Markov chains"
+    " where the posterior was skew.",
+    "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo given s, with moves of scale.",
+    "methods.maximum": "Worths were estimated by maximum likelihood; standard errors {errors}.",
+    "methods.people": "are clustered by respondent {source}",
+    "estimates": "Estimates with their standard errors",
+    "likelihood": "Log-likelihood {log_likelihood}, including constants; AIC {aic}, BIC {bic}.",
+}
+_NAMED = 3
+
+
+def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """The makers of the findings."""
+    return MAKERS if model._engine.draws else ESTIMATES
+
+
+@finding("ranks", "Ranking of the options", ON_SCREEN)
+def ranks(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The ranks of the options by worth."""
+    return rank_finding(model.ranks(every_rank=True, ci=settings.ci), ENGLISH["ranks.title"], settings.ci)
+
+
+@finding("option_scores", "Preference scores", ON_SCREEN)
+def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+    """The scores of the options where the best and the worst were named."""
+    if model._data_of_fit().worst is None and settings.none is None:
+        return None
+    return scores_finding(model.scores(settings.none, settings.ci), "option_scores.title", "option_scores")
+
+
+@finding("worths", "Worths", ON_SCREEN)
+def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The log worth of each option."""
+    table = model.worths(settings.ci)
+    named = listed([f"{option} ({number(float(share))})" for option, share in table["share"].head(_NAMED).items()])
+    has_scores = model._data_of_fit().worst is not None or settings.none is not None
+    brief = None if has_scores else Brief("Worths", table=table)
+    return Finding(phrase(ENGLISH, "worths", named=named), title=ENGLISH["worths.title"], table=table, brief=brief)
+
+
+@finding("covariates", "Covariate effects", ON_SCREEN)
+def covariates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+    """The effects of covariates."""
+    if not model.covariates_:
+        return None
+    table = model.covariate_effects(settings.ci)
+    return covariates_finding(table, table["mean"], (ENGLISH["covariates.zero"],))
+
+
+@finding("choice_probabilities", "Choice probabilities", FULL)
+def choice_probabilities(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """Observed proportions beside predicted probabilities."""
+    return predictions_finding(model.predictions(settings.ci))
+
+
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
+def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The parameters of the model that are not of single options."""
+    rows = model.summary(settings.ci)
+    if model.spread is None:
+        notes: list[Text] = [phrase(ENGLISH, "spread", value=row_in_words(rows, "spread"))]
+    else:
+        notes = [phrase(ENGLISH, "spread.fixed", value=model.spread)]
+    notes += [
+        phrase(COMMON, f"parameters.{name}", value=row_in_words(rows, name))
+        for name in ("tie", "log_likelihood")
+        if name in rows.index
+    ]
+    return Finding(notes=(*notes, phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}")))
+
+
+@finding("summary", "Parameter estimates", chapter=STATISTICS)
+def estimates(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The estimates with their standard errors, the likelihood and what is derived from it."""
+    table = model.summary(settings.ci)
+    figures = {name: f"{table.attrs[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
+    notes = phrase(ENGLISH, "likelihood", **figures), phrase(COMMON, "parameters.lapse", lapse=f"{model.lapse:g}")
+    return Finding(title=ENGLISH["estimates"], table=table, notes=notes)
+
+
+@finding("independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS)
+def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+    """What was made of the answers of the same respondents."""
+    dependence = model._view.dependence if has_draws(model) else model.estimates_.people
+    return None if dependence is None else dependence_finding(dependence)
+
+
+# How a paper says what was done ---------------------------------------------------------------------------------------
+
+
+def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+    """How the choices were modelled."""
+    source, observed = Cite("bradley1952", "luce1959", inside=True), model._data_of_fit()
+    known = ENGLISH["methods.learned"]
+    if model.spread is not None:
+        known = phrase(ENGLISH, "methods.fixed", spread=model.spread)
+    sentences: list[Text] = [phrase(ENGLISH, "methods.luce", source=source, spread=known)]
+    sentences += _rules(model, observed, ENGLISH["methods.ties"])
+    if model.covariates_:
+        sentences.append(phrase(COMMON, "methods.covariates", names=listed(model.covariates_)))
+    sentences.append(phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
+    sentences.append(phrase(ENGLISH, f"methods.{model._method}", source=Cite("rue2009")))
+    return (*sentences, *said_of(model._view.dependence))
+
+
+def _rules(model: "BradleyTerryLuce", observed: Any, ties: str) -> list[Text]:
+    """How best and worst, and ties, were modelled."""
+    if observed.worst is not None:
+        return [best_worst_sentence(model.best_worst)]
+    return [ties_sentence(ties)] if model._means.nu is not None else []
+
+
+def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+    """The same of estimates."""
+    source = Cite("bradley1952", "luce1959", inside=True)
+    sentences: list[Text] = [phrase(COMMON, "ml.methods.luce", source=source)]
+    sentences += _rules(model, model._data_of_fit(), "")
+    if model.covariates_:
+        sentences.append(phrase(COMMON, "ml.methods.covariates", names=listed(model.covariates_)))
+    errors: Text = COMMON["ml.methods.observed"]
+    if np.isfinite(model.estimates_.df):
+        errors = phrase(ENGLISH, "methods.people", source=Cite("bell2002"))
+    sentences.append(phrase(ENGLISH, "methods.maximum", errors=errors))
+    return (*sentences, *([phrase(COMMON, "ml.methods.lapse", lapse=f"{model.lapse:g}")] if model.lapse else []))
+
+
+_FIRST = asked(lambda model: ENGLISH["asked"]), ranks, option_scores, worths, covariates, choice_probabilities
+MAKERS = (*_FIRST, parameters, check, summary, data, methods(modelled), independence, convergence)
+ESTIMATES = (*_FIRST, estimates, check, data, methods(estimated), independence, convergence)

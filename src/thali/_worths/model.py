@@ -1,0 +1,745 @@
+"""Bradley-Terry-Luce worths of options, from pairs, rankings, choices out of sets, and best and worst of them."""
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from thali._arguments import one_of, positive, share
+from thali._data.groups import GroupedData
+from thali._data.judged import Judged, with_more
+from thali._data.kinds import CHOICES, PAIRS
+from thali._inference.chains import checked_run
+from thali._inference.seeds import streams
+from thali._model.base import Job
+from thali._model.best_worst import RANKING, RULES
+from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
+from thali._model.engine import Engine, Prepared
+from thali._model.given_data import data_of_thali
+from thali._model.prior_sample import PriorSample
+from thali._model.run_by_chains import RunByChains
+from thali._people.populations import ADJUSTED, Groups, Individuals, LatentClasses, check_people
+from thali._posterior.evidence import LogEvidence
+from thali._posterior.interval import INTERVAL
+from thali._posterior.view import Posterior
+from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, ThaliWarning
+
+from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
+from .of_data import single_choices
+from .posterior import WorthProblem
+from .predictions import WorthDraws, worths_table
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._data.pairs.parts import LeftPair
+    from thali._posterior.convergence import Advice
+
+
+class BradleyTerryLuce(RunByChains):
+    r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst of them.
+
+    Option i is chosen out of the set S with probability
+
+    .. math::
+        \tilde p_i = (1 - \varepsilon) \frac{e^{L_i}}{\sum_{j \in S} e^{L_j}} + \frac{\varepsilon}{|S|}, \qquad
+        L_i \sim \mathrm{Normal}(0, s^2), \qquad \log s \sim \mathrm{Normal}(\log 1.3, 1)
+
+    A ranking is such choices one after another, of the best of those that are left (Plackett 1975).
+
+    Parameters
+    ----------
+    method : {"laplace", "mcmc", "maximum-likelihood"}
+        "laplace": a mixture of Laplace's approximations over the spread s, corrected by Markov chains where the
+        posterior is skew; seconds for hundreds of options. "mcmc": chains, without an approximation.
+        "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a run.
+    spread : float above 0, optional
+        Standard deviation s of the log worths. None: learned. Pairs that were matched by an order known in advance
+        (seeds, leagues) make a learned spread too small: give the league as a covariate, or the spread as a number.
+    lapse : float in [0, 1)
+        Probability epsilon of choosing at random.
+    ties : {None, "davidson", "half", "drop"}
+        What is made of comparisons that end in a tie. "davidson": a third outcome with the probability r / (1 + r),
+        where r is nu times the square root of p (1 - p) and log nu is Normal(0, 2²). "half": half a choice of either
+        option. "drop": nothing. None: "davidson" if there are ties.
+    best_worst : {"ranking", "reversed"}
+        How respondents choose the best b and the worst w of a set (`Choices.from_best_worst`). "ranking": as the first
+        and last of a ranking, summed over all rankings of the others, of sets of up to six. "reversed": the pair that
+        differs most (maximum difference), with a probability proportional to exp(L_b - L_w), of sets of any size.
+    covariates : list of str, optional
+        Which covariates of comparisons and of options count, of those that the data have. Each coefficient is
+        Normal(0, 1). None: all.
+    people : {None, "independent", "adjusted"}
+        "independent": as many answers as of different respondents. "adjusted": intervals are for new samples of
+        respondents. With "laplace" draws are spread to the covariance H⁻¹VH⁻¹ and have Student's t, where V is the
+        variance of respondents' scores (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power
+        1 / max(1, design effect). None: "adjusted" with "laplace" and "maximum-likelihood" where at least half of two
+        respondents or more answered twice, else "independent".
+
+    Attributes
+    ----------
+    posterior_ : xarray.DataTree
+        In the ArviZ schema: `log_worth` (chain, draw, option; centred), `spread`, `log_likelihood`, `tie`, `covariate`,
+        `choice_probability`. After "maximum-likelihood" there is none.
+
+    Raises
+    ------
+    ArgumentError
+        If an argument is out of its range.
+    DataError
+        If the data are of another kind; by maximum likelihood if some worth is not finite.
+
+    References
+    ----------
+    Bradley & Terry (1952), Rank analysis of incomplete block designs; Luce (1959), Individual choice behavior; Plackett
+    (1975), The analysis of permutations; Davidson (1970), On extending the Bradley-Terry model to accommodate ties;
+    Marley & Louviere (2005), Some probabilistic models of best, worst, and best-worst choices; Rue, Martino & Chopin
+    (2009), Approximate Bayesian inference for latent Gaussian models.
+
+    Examples
+    --------
+    >>> import thali as th
+    >>> model = th.BradleyTerryLuce().fit(th.datasets.celebrities(), random_seed=1, progressbar=False)
+    >>> model.ranks().index[0]
+    'LBJ'
+    >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
+    True
+    """
+
+    _FINDINGS: ClassVar[str] = "thali._worths.findings"
+    _VIEW = Posterior
+    _ENGINES: ClassVar[Mapping[str, Engine]] = {
+        "laplace": LaplaceEngine(),
+        "mcmc": TrajectoryEngine(),
+        "maximum-likelihood": MaximumEngine(),
+    }
+
+    def __init__(
+        self,
+        method: str = "laplace",
+        spread: float | None = None,
+        lapse: float = 0.0,
+        ties: str | None = None,
+        best_worst: str = RANKING,
+        covariates: Any = None,
+        people: str | None = None,
+    ) -> None:
+        self.method = method
+        self.spread = spread
+        self.lapse = lapse
+        self.ties = ties
+        self.best_worst = best_worst
+        self.covariates = covariates
+        self.people = people
+
+    def set_params(self, **params: Any) -> Any:
+        """Change arguments by name; returns the model. The method of a fitted model stays.
+
+        Raises
+        ------
+        ArgumentError
+            For a name that the model does not have, or another method than that of the fit.
+        """
+        if self._is_fitted() and params.get("method", self.method) != self.method:
+            raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
+        return super().set_params(**params)
+
+    # The fit ---------------------------------------------------------------------------------------------------------
+
+    def fit(
+        self,
+        data: Any,
+        draws: int | None = None,
+        tune: int = 1000,
+        chains: int = 4,
+        thin: int | None = None,
+        cores: int | None = None,
+        random_seed: Any = None,
+        progressbar: bool = True,
+        job: Any = None,
+        max_time: float | None = None,
+    ) -> Self:
+        """Fit to comparisons, rankings or choices.
+
+        Parameters
+        ----------
+        data : PairedComparisons or Choices
+        draws : int, optional
+            States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
+            effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
+            64,000 or 2 GB.
+        tune : int
+            States of each chain that are discarded first, while step sizes adapt. With ``method="laplace"`` there are
+            none.
+        chains : int
+            Independent chains.
+        thin : int, optional
+            Sweeps of the sampler for each state. None means 1; only of ``method="mcmc"``.
+        cores : int, optional
+            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            The same seed gives the same draws; None takes a fresh one.
+        progressbar : bool
+            Whether to show how far the run is.
+        job : str or path, optional
+            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
+            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
+            again with less of it, and a warning says so.
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        ArgumentError
+            If an argument is outside its range.
+        DataError
+            If the data cannot be used.
+
+        Warns
+        -----
+        DataWarning
+            If the data are unusual, such as comparisons that do not connect all options.
+        ConvergenceWarning
+            If the chains do not agree yet.
+        InterruptedWarning
+            If Ctrl-C or `max_time` ended the run; the draws so far are kept.
+        """
+        run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin, "cores": cores, "random_seed": random_seed}
+        run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
+        return self._carry_out(self._engine.job(self, data, run))
+
+    def prepare(
+        self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
+    ) -> Prepared:
+        """What `fit` would run, after every check that it makes; nothing is drawn."""
+        return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
+
+    def update(
+        self, new_data: Any, draws: int | None = None, cores: int | None = None, progressbar: bool = False
+    ) -> Self:
+        """Fit to the data so far and further ones, such as the next vote.
+
+        Parameters
+        ----------
+        new_data : PairedComparisons or Choices
+            Of options that the model knows, and of the kind of the fit, without covariates.
+        draws : int, optional
+            Draws kept in each chain; None: as many as before.
+        cores : int, optional
+            Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
+        progressbar : bool
+
+        Returns
+        -------
+        self
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If parameters of the model were changed after the fit, or it has no draws.
+        DataError
+            If the new data have an option that the model does not know, or are of another kind.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If the chains do not agree yet.
+        """
+        from thali._model.sampling import refuse_changed, updated
+
+        self._require_fitted()
+        if "_state_" not in vars(self):
+            raise ArgumentError("update requires a fit with posterior draws; fit all data together instead.")
+        refuse_changed(self)
+        data = self._as_data(with_more(self._state_.source, new_data))
+        was = self._state_
+        run = checked_run(was.draws if draws is None else draws, was.run.tune, 1, None, cores, None, progressbar)
+        return self._carry_out(Job(lambda: updated(self, data, run), draws=run.draws, data=str(data)))
+
+    def _as_data(self, data: Any) -> Any:
+        """The data with ties and covariates as the model takes them, after every check of both."""
+        self._check_people()
+        if isinstance(data, Mapping | GroupedData):
+            raise DataError(
+                "BradleyTerryLuce estimates one worth per option for all respondents, but the data are divided into"
+                " groups; fit the data of one group, or ",
+                InPython("fit EliminationByAspects('unique', people=...).", "add --model EBA --aspects unique."),
+            )
+        data = data_of_thali(data, PAIRS)
+        if not isinstance(data, Judged) or not data.are_choices:
+            raise DataError(f"BradleyTerryLuce requires PairedComparisons or Choices; got {type(data).__name__}.")
+        known = "davidson", *CONVERSIONS
+        one_of("ties", self.ties, (None, *known))
+        if data.kind == CHOICES and data.n_ties and data.is_paired:
+            data = data.to_comparisons()
+        if data.kind == PAIRS:
+            data = counted(data, self.ties, known)
+        return with_covariates(data, self.covariates)
+
+    def _check_people(self) -> None:
+        """Refuse values of `people` that other models know."""
+        if isinstance(self.people, Individuals | LatentClasses | Groups):
+            raise ArgumentError(
+                Setting("people", self.people),
+                " is not available for BradleyTerryLuce, which estimates one worth per option for all respondents;",
+                InPython(" fit EliminationByAspects('unique', people=...).", " add --model EBA --aspects unique."),
+            )
+        check_people(self.people, ())
+
+    def _problem(self, data: Any, usual: str = ADJUSTED, has_prior: bool = True) -> WorthProblem:
+        """The density of data, after the checks of all arguments."""
+        one_of("best_worst", self.best_worst, RULES)
+        lapse = share("lapse", self.lapse, "the probability of a random choice")
+        spread = None if self.spread is None else positive("spread", self.spread, "a standard deviation")
+        ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
+        return WorthProblem(data, lapse, ties, self.best_worst, spread, self.people, usual, has_prior)
+
+    def _sampling(self, source: Any, run: Any) -> Any:
+        return self._engine.sampling(self, source, run)
+
+    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
+        yield from self._engine.outcome(self, job)
+
+    def _options_of_fit(self) -> list[str]:
+        return list(self._data_of_fit().labels)
+
+    # What was found --------------------------------------------------------------------------------------------------
+
+    @property
+    def _draws(self) -> WorthDraws:
+        """The draws of worths; by maximum likelihood those of the distribution of the estimates in large samples."""
+        self._require_fitted()
+        return self._once("draws", lambda: self._engine.draws_of(self))
+
+    @property
+    def _means(self) -> WorthDraws:
+        """What predictions are means over: the draws, or the estimate alone."""
+        self._require_fitted()
+        return self._once("means", lambda: self._engine.means_of(self))
+
+    def quantities(self) -> dict[str, np.ndarray]:
+        """The quantities whose agreement between chains means something: those of the summary, draw by draw.
+
+        Returns
+        -------
+        dict of arrays (chain, draw)
+            By the names of the rows of `summary`: spread (if learned), log_likelihood, tie, covariate[name], and of
+            comparisons of up to 60 options choice_probability[a, b] of every compared pair, else of up to 1,000 options
+            log_worth[a] and rank[a].
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        found = {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
+        found["log_likelihood"] = self._view.log_likelihood
+        pairs = self._view.pairs if self._view.data_kind == PAIRS else None
+        return found | self._draws.quantities(pairs)
+
+    def _advice(self) -> "Advice":
+        return self._engine.advice
+
+    def worths(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """The log worth of each option, whose mean over options is 0.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option, the highest first: log_worth (posterior mean), sd, low, high, and share, the worth
+            divided by the sum over options.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
+        """
+        return worths_table(self._draws, ci)
+
+    def ranks(self, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """The posterior of each option's rank by worth.
+
+        Parameters
+        ----------
+        every_rank : bool
+            Whether to give the probability of every rank, a column each, and not of the first alone.
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option, the best first: rank (posterior mean; 1 is the best), rank_low and rank_high, p_1, the
+            probability of being the best, and with `every_rank` p_2, p_3, ... of the other ranks.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
+        """
+        from thali._model.ranks import tabulate_ranks
+
+        draws = self._draws
+        return tabulate_ranks(draws.log_worths, draws.labels, every_rank, ci)
+
+    def scores(self, none: str | None = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+        r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report them.
+
+        .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
+
+        with the log worths z less their mean, and a options in a set as respondents were shown it, the mean of the
+        data. With `none` z is less the log worth of that option, and :math:`s_i = 100 \, a \, p_i`.
+
+        Parameters
+        ----------
+        none : str, optional
+            The option that stands for none of the others.
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row an option: score (posterior mean), low and high, and with `none` above_none, the probability that
+            the option is better than that one.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If there is no option `none`, or `ci` is not between 0 and 1.
+
+        References
+        ----------
+        Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability scale.
+        """
+        from thali._data.choices import Choices
+        from thali._model.option_scores import ScoreScale, place_of, scores_of_draws, tabulate_scores
+
+        draws, data = self._draws, self._data_of_fit()
+        size = float(data.sizes.mean()) if isinstance(data, Choices) else 2.0
+        scale = ScoreScale(size, None if none is None else place_of(none, draws.labels))
+        return tabulate_scores({"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci)
+
+    @property
+    def covariates_(self) -> tuple[str, ...]:
+        """After `fit`: the covariates of comparisons and of options that it used."""
+        return self._means.covariates
+
+    def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """By how much a unit of each covariate changes the log odds of the first of two options.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a covariate: mean, sd, low and high of its coefficient, above_0 (the probability that it is
+            positive) and odds (the factor exp(mean) of the odds).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
+        """
+        from thali._model.covariates import effects_table
+
+        return effects_table(self._draws.covariates, self._draws.beta, ci)
+
+    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
+        """Posterior mean choice probabilities, lapse included; by maximum likelihood those of the estimate.
+
+        Parameters
+        ----------
+        sets : list of (a, b), list of lists, or Choices
+            Labels of the options that are offered together.
+        return_se : bool
+            Whether to give the Monte Carlo standard error of each probability, too.
+        covariates : mapping or DataFrame, optional
+            Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b". Those not named
+            are 0.
+
+        Returns
+        -------
+        ndarray, shape (number of pairs,), or list of ndarray
+            Of pairs alone: the probability that a is chosen over b (where there are ties: if one of the two is chosen).
+            Of larger sets, or `Choices`: for each set the probabilities of its members; of best-worst `Choices` those
+            of the ordered pairs (best, worst). With `return_se` a pair of these.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label or a covariate is unknown, or an entry is not two different options or more.
+        """
+        if return_se:
+            self._require_method_of_draws()
+        return self._means.predicted(sets, return_se, covariates)
+
+    def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
+        """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
+
+        Parameters
+        ----------
+        pairs : list of (a, b)
+            Labels of two different options each.
+        covariates : mapping or DataFrame, optional
+            As of `predict_proba`.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair: a, b, p_a (a is chosen), p_tie (neither is) and p_b, which sum to 1.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label is unknown, an entry is not two different options, or the model knows no ties.
+        """
+        return self._means.outcomes_table(pairs, covariates)
+
+    def predict_left_out(self, part: "LeftPair") -> np.ndarray:
+        """What every draw predicts for a pair that the model was fitted without.
+
+        Parameters
+        ----------
+        part : LeftPair
+            All comparisons of a pair. Covariates that the model does not know do not count.
+
+        Returns
+        -------
+        ndarray, shape (chains, draws, cells, outcomes)
+            The probability of each outcome, lapse included.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        """
+        return self._means.left_out(part)
+
+    def log_predictive(self, choices: Any) -> "pandas.Series":
+        r"""How probable all choices of a respondent together are, of whom nothing else is known.
+
+        .. math:: \ln \frac1S \sum_s \prod_t p_t^{(s)}(x_t)
+
+        Parameters
+        ----------
+        choices : Choices
+            With respondents. Comparisons become choices by ``Choices.from_comparisons``.
+
+        Returns
+        -------
+        pandas.Series
+            One number a respondent who chose anything, in nats; lapse included.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If an option is unknown.
+        DataError
+            If the choices have no respondents.
+        """
+        return self._means.log_predictive(choices)
+
+    def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """Posterior predictive check: which observed proportions does the model miss?
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the replicates.
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed,
+            predicted (posterior mean), low and high (the interval of the replicated proportion), p_value (two-sided)
+            and missed. ``attrs["p_value"]`` is that of all together. As of `EliminationByAspects.check`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
+        DataError
+            If the counts are fractional.
+
+        References
+        ----------
+        Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
+        """
+        return self._draws.check(single_choices(self._data_of_fit()), random_seed, ci)
+
+    def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
+        """The observed proportions beside the predicted probabilities.
+
+        Parameters
+        ----------
+        ci : float in (0, 1)
+            Probability of the intervals.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a compared pair (a, b) or a member of a set (alternative, offered): n, observed, predicted
+            (posterior mean), low and high. Of more than 2,000 rows those with the most answers.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If `ci` is not between 0 and 1.
+        """
+        return self._draws.predictions(single_choices(self._data_of_fit()), ci)
+
+    def next_pairs(
+        self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+    ) -> "pandas.DataFrame":
+        """The pairs of options that are best asked next: those whose answers are expected to teach most.
+
+        Parameters
+        ----------
+        n : int
+            How many pairs; they are chosen one after the other, each for what it adds to the answers of those before.
+        among : list of labels, optional
+            The options that can be asked about; None: all.
+        goal : {"everything", "ranks", "best"}
+            What the answers are to teach: the worths, the order of each two options, or the best option.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of what is drawn where there is too much to look at all of it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a pair, in this order: a, b, p_a (p_tie where there are ties), information (what the answer adds to
+            those above it, in nats) and alone (what it teaches as the only one).
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If a label or the goal is unknown.
+
+        References
+        ----------
+        Lindley (1956), On a measure of the information provided by an experiment.
+        """
+        return self._draws.next_pairs(n, among, goal, random_seed)
+
+    def next_sets(
+        self, size: int = 3, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
+    ) -> "pandas.DataFrame":
+        """The sets of options out of which a choice is expected to teach most; see `next_pairs`.
+
+        Parameters
+        ----------
+        size : int, 2 or more
+            Of the sets.
+        n, among, goal, random_seed
+            As of `next_pairs`; of more than 5,000 sets as many are looked at, drawn at random.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row a set: members, information and alone.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            As of `next_pairs`.
+        """
+        return self._draws.next_sets(size, n, among, goal, random_seed)
+
+    def log_evidence(self, random_seed: Any = 1) -> LogEvidence:
+        r"""The log evidence (marginal likelihood) of the model for the data of the fit.
+
+        .. math:: \log p(\text{data}) = \log \int p(\text{data} \mid L, \theta)\, dP(L, \theta)
+
+        It is the sum over the lattice of the spread, of Laplace's approximations corrected by importance sampling.
+
+        Parameters
+        ----------
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+
+        Returns
+        -------
+        LogEvidence
+            `.value`, `.standard_error`, `.df`, `.interval()`, `.usable`, `.convergence`.
+
+        Raises
+        ------
+        NotFittedError
+            Before `fit`.
+        ArgumentError
+            If the fit was stopped early, or parameters were changed after it.
+
+        References
+        ----------
+        Rue, Martino & Chopin (2009), Approximate Bayesian inference for latent Gaussian models.
+        """
+        from thali._model.evidence import refuse_unfinished
+        from thali._model.sampling import refuse_changed
+
+        self._fitted()
+        refuse_unfinished(self)
+        refuse_changed(self)
+        return self._evidence(self._data_of_fit(), random_seed)
+
+    def _evidence_of(self, data: Any, how: Any) -> LogEvidence:
+        return self._evidence(self._as_data(data), how.random_seed)
+
+    def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
+        from .evidence import evidence_of
+
+        return evidence_of(self._problem(data), streams(random_seed, 1)[0])
+
+    # Simulated data --------------------------------------------------------------------------------------------------
+
+    def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
+        from .simulation import sample_prior
+
+        return sample_prior(self._problem(self._as_data(data)), rngs)
+
+    def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
+        from .simulation import replicates
+
+        return replicates(self._problem(self._as_data(data)), self._draws, self._view.shape, rng)
+
+    def _observed(self, data: Any) -> dict[str, np.ndarray]:
+        from .simulation import observed
+
+        return observed(self._problem(self._as_data(data)), self._view)

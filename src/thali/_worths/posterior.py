@@ -1,0 +1,311 @@
+"""The posterior of one population's worths: its density and lattice, chains that draw from it, and its tree."""
+
+import copy
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._inference.chains import FixedChain, IndependentDraws, recorded_of
+from thali._model.choice_groups import (
+    MAX_PAIRS,
+    DataGroups,
+    groups_of_pairs,
+    groups_of_sets,
+    pair_names,
+    place_names,
+    shown_groups,
+)
+from thali._model.clusters import clusters_of
+from thali._model.dependence import choose_dependence, effect_of
+from thali._people.populations import ADJUSTED
+from thali._posterior.dependence import POWER, SCORES, Dependence
+from thali._posterior.view import COVARIATE
+
+from .chains import Sampler
+from .density import WORTHS, Density, Spreads
+from .draws import draw
+from .laplace import Marginal
+from .of_data import as_likelihood, density_of, single_choices
+from .predictions import WorthDraws
+from .respondents import RespondentVariance, respondent_variance, widened
+from .scales import ScaleState
+
+if TYPE_CHECKING:
+    import xarray
+
+_GOAL = 0.8  # acceptance of trajectories
+_NOTES = {
+    "log_worth": "the log worths of all options",
+    "spread": "the logarithm of the standard deviation of log worths",
+    "tie": "the logarithm of nu",
+    "covariate": "the coefficients of covariates",
+}
+_DESCRIPTIONS = {
+    "log_worth": "log worth of an option, with a mean of 0 over options; includes effects of option covariates",
+    "spread": "standard deviation of log worths",
+    "log_likelihood": "full data set, natural logarithm, including constants such as binomial coefficients",
+    "tie": "nu, the tie parameter",
+    "covariate": "covariate coefficients: change in the log odds per unit",
+    "choice_probability": "probability that the first of a pair is chosen, given that one is, including lapses",
+    "set_probability": "probability that the alternative is chosen out of those offered, including lapses",
+}
+
+
+class WorthProblem:
+    """Data with the settings of a model, and what their density says; the lattice is made when it is first needed."""
+
+    def __init__(
+        self,
+        data: Any,
+        lapse: float,
+        has_ties: bool,
+        rule: str,
+        spread: float | None = None,
+        people: Any = None,
+        usual: str = ADJUSTED,
+        has_prior: bool = True,
+    ) -> None:
+        self.data, self.lapse, self.has_ties, self.rule, self.spread = data, lapse, has_ties, rule, spread
+        self._people, self._usual = people, usual
+        self.in_form, self.single = as_likelihood(data, rule), single_choices(data)
+        self.density: Density = density_of(self.in_form, lapse, has_ties, rule, has_prior)
+
+    @cached_property
+    def marginal(self) -> Marginal:
+        """The lattice of the density."""
+        return Marginal(self.density, self.spread)
+
+    @cached_property
+    def respondents(self) -> tuple[Dependence | None, RespondentVariance | None]:
+        """What is made of respondents, and the variance of their scores at the mode; None where nobody is known."""
+        clusters = clusters_of(self.in_form, bool(self.in_form.n_ties) or self.has_ties)
+        made = choose_dependence(self._people, self._usual, self.in_form, [] if clusters is None else [clusters])
+        if made is None or clusters is None:
+            return made, None
+        _, mode = self.marginal.best
+        root = mode.factor.draw(np.eye(self.density.size))
+        found = respondent_variance(self.density, self.in_form, clusters, mode.point, root)
+        return replace(made, effect=effect_of([found.scores])), found
+
+    def spread_to_respondents(self, rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
+        """Return points as uncertain about new respondents as their scores make them; the same if nothing is adjusted.
+
+        Log worths are spread about the mean of the modes.
+        """
+        made, variance = self.respondents
+        if made is None or variance is None or made.model != ADJUSTED:
+            return points
+        middle, matrix = self.marginal.middle, variance.matrix()
+        _, mode = self.marginal.best
+        normal = matrix @ self.marginal.deviations(mode, rng, points.shape[1])
+        narrow = middle[:, None] + matrix @ (points - middle[:, None])
+        return widened(rng, narrow, middle, normal, variance.df)
+
+    @property
+    def adjusted_by_scores(self) -> Dependence | None:
+        """What is made of respondents where draws are spread to the variance of their scores."""
+        made, variance = self.respondents
+        if made is None or variance is None or made.model != ADJUSTED:
+            return made
+        return replace(made, by=SCORES, df=variance.df, share=variance.scores.share)
+
+    @property
+    def adjusted_by_power(self) -> Dependence | None:
+        """What is made of respondents where the likelihood is raised to a power."""
+        made, _ = self.respondents
+        return replace(made, by=POWER) if made is not None and made.model == ADJUSTED else made
+
+    @cached_property
+    def powered(self) -> Marginal:
+        """The lattice of the density whose likelihood is raised to the power that respondents make of it."""
+        made = self.adjusted_by_power
+        if made is None or made.power == 1.0:
+            return self.marginal
+        return Marginal(self.density.raised(made.power), self.spread)
+
+    # What draws say --------------------------------------------------------------------------------------------------
+
+    @property
+    def covariates(self) -> tuple[str, ...]:
+        """The covariates of comparisons and of options."""
+        return self.data.covariate_names
+
+    @property
+    def options(self) -> np.ndarray:
+        """Covariates of options (options, covariates), 0 of those of comparisons."""
+        own = self.data.covariates
+        return np.zeros((self.data.n_options, 0)) if own is None else own.options
+
+    def draws_of(self, points: np.ndarray, chains: int) -> WorthDraws:
+        """Return the draws that points (size, draws) are."""
+        density = self.density
+        beta = points[density.beta].T
+        worths = points[density.worths] + self.options @ beta.T
+        worths = worths - worths.mean(axis=0)
+        nu = np.exp(points[density.nu])[0] if density.rows.has_ties else None
+        known = self.covariates, self.options, self.lapse, self.rule
+        return WorthDraws(list(self.data.labels), worths.T, nu, beta, *known, chains)
+
+    def groups(self) -> DataGroups:
+        """Return what is stored of the data."""
+        if not isinstance(self.single, Choices):
+            return groups_of_pairs(self.single, self.lapse, self.has_ties)
+        found = groups_of_sets(self.single, self.lapse)
+        return found._replace(constants=found.constants | shown_groups(self.single, self.rule))
+
+    def tree(self, points: np.ndarray, logs: np.ndarray, attributes: dict[str, Any]) -> "xarray.DataTree":
+        """Return draws of points (chains, draws, size), and of the logarithms of standard deviations, as a tree."""
+        import xarray as xr
+
+        from thali._posterior.densities import add_log_prior
+        from thali._posterior.store import origin, tree_of
+
+        shape, density = points.shape[:2], self.density
+        flat, spreads = points.reshape(-1, points.shape[2]).T, Spreads(*np.exp(logs.reshape(-1, 4).T))
+        draws, stored = self.draws_of(flat, shape[0]), self.groups()
+        labels, each = np.asarray(self.single.labels, dtype=str), ("chain", "draw")
+        likelihood = density.log_likelihoods(flat) + stored.log_constant
+        variables: dict[Any, Any] = {
+            "log_worth": ((*each, "option"), draws.log_worths.reshape(*shape, -1)),
+            "spread": (each, spreads.worths.reshape(shape)),
+            "log_likelihood": (each, likelihood.reshape(shape)),
+        }
+        coordinates: dict[Any, Any] = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1]), "option": labels}
+        if draws.nu is not None:
+            variables["tie"] = each, draws.nu.reshape(shape)
+        if self.covariates:
+            variables["covariate"] = (*each, COVARIATE), draws.beta.reshape(*shape, -1)
+            coordinates[COVARIATE] = np.asarray(self.covariates, dtype=str)
+        if self.single.n_options * (self.single.n_options - 1) // 2 <= MAX_PAIRS:
+            p = draws.of_pairs(*np.triu_indices(self.single.n_options, k=1))
+            variables["choice_probability"] = (*each, "pair"), p.reshape(*shape, -1)
+            coordinates |= pair_names(labels)
+        groups = {}
+        asked = self.single.questions(self.has_ties)
+        if len(asked.counts) <= MAX_PAIRS:
+            p = draws.of_data(self.single, self.has_ties)(slice(0, len(asked.sizes)))
+            groups["log_likelihood"] = self._pointwise(asked.log_likelihoods(p), shape, stored)
+            if isinstance(self.single, Choices) and self.single.worst is None:
+                variables["set_probability"] = (*each, "place"), p.reshape(*shape, -1)
+                coordinates |= place_names(self.single)
+        drawn = xr.Dataset(variables, coordinates)
+        for name, variable in drawn.data_vars.items():
+            variable.attrs["description"] = _DESCRIPTIONS[str(name)]
+        groups |= {
+            "posterior": drawn,
+            "sample_stats": xr.Dataset({}, {name: drawn[name] for name in each}),
+            "observed_data": xr.Dataset(stored.observed, stored.coordinates),
+            "constant_data": xr.Dataset(
+                {"kind": stored.kind, **stored.constants}, {**stored.coordinates, "option": labels}
+            ),
+        }
+        add_log_prior(groups, self._log_prior(flat, spreads, shape), _NOTES)
+        return tree_of(groups, {**origin(), **attributes})
+
+    def _pointwise(self, by_question: np.ndarray, shape: tuple[int, ...], stored: DataGroups) -> "xarray.Dataset":
+        """Return the log-likelihood of each observation, draw by draw, by the name of the observed variable."""
+        import xarray as xr
+
+        name, dimension = next((str(name), values[0]) for name, values in stored.observed.items())
+        if isinstance(self.single, Choices):
+            dimension = "set"
+        else:  # a pair may have several questions, one for each different covariates
+            starts = np.searchsorted(self.single.cells.pair, np.arange(self.single.n_pairs))
+            of_cells = np.bincount(self.single.cells.pair, self.single.questions(self.has_ties).log_coefficients())
+            by_question = np.add.reduceat(by_question, starts, axis=1)
+            by_question = by_question - of_cells + stored.coefficients
+        dimensions = ("chain", "draw", dimension)
+        coordinates = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1]), **stored.coordinates}
+        return xr.Dataset({name: (dimensions, by_question.reshape(*shape, -1))}, coordinates)
+
+    def _log_prior(self, flat: np.ndarray, spreads: Spreads, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
+        """Return log prior densities (chain, draw) by variable."""
+        density, found = self.density, {}
+        normal = -0.5 * (density.squares(flat, WORTHS) / spreads.worths**2 + density.n_options * _LOG_2PI)
+        found["log_worth"] = normal - density.n_options * np.log(spreads.worths)
+        if self.spread is None:
+            found["spread"] = density.log_spread_prior(WORTHS, np.log(spreads.worths))
+        rest = density.log_priors(flat, spreads) - found["log_worth"]
+        squares = (flat[density.beta] ** 2).sum(axis=0)
+        if self.covariates:
+            found["covariate"] = -0.5 * (squares + len(self.covariates) * _LOG_2PI)
+        if self.has_ties:
+            found["tie"] = rest - found.get("covariate", 0.0)
+        return {name: np.asarray(values).reshape(shape) for name, values in found.items()}
+
+
+_LOG_2PI = math.log(2.0 * math.pi)
+
+
+# Draws as chains, so that a fit by them runs, is stored and goes on like any other ------------------------------------
+
+
+class PointRecord(NamedTuple):
+    """The draws so far, a row each."""
+
+    points: np.ndarray  # (draws, size)
+    logs: np.ndarray  # (draws, 4) of the standard deviations
+
+    @classmethod
+    def empty(cls, draws: int, size: int) -> "PointRecord":
+        """Return room for so many draws."""
+        return cls(np.zeros((draws, size)), np.zeros((draws, 4)))
+
+
+class LatticeChain(IndependentDraws):
+    """Draws of the lattice, corrected where the density is skew, and spread to respondents."""
+
+    block_size: ClassVar[int] = 1000
+    record: PointRecord
+
+    def __init__(self, problem: WorthProblem, draws: int, rng: np.random.Generator) -> None:
+        self.problem = problem
+        super().__init__(draws, rng)
+        self.record = PointRecord.empty(draws, problem.density.size)
+
+    def _block(self, rng: np.random.Generator) -> PointRecord:
+        points, spreads = draw(self.problem.marginal, rng, self.block_size)
+        order = np.arange(self.block_size) * points.shape[1] // self.block_size  # sweeps make more draws, or fewer
+        points = self.problem.spread_to_respondents(rng, points[:, order])
+        return PointRecord(points.T, np.log(np.array(spreads))[:, order].T)
+
+
+class TrajectoryChain(FixedChain):
+    """A chain of trajectories and moves of scales."""
+
+    _PARTS = ("state", "leap", "sweeps")
+
+    state: ScaleState
+    record: PointRecord
+
+    def __init__(self, sampler: Sampler, draws: int, tune: int, thin: int, rng: np.random.Generator) -> None:
+        super().__init__(draws, tune, thin)
+        self.sampler, self.rng = copy.copy(sampler), rng
+        self.state, self.leap = sampler.start(rng, 1), np.array(sampler.step)
+        self.record = PointRecord.empty(draws, sampler.density.size)
+
+    def run_to(self, until: int) -> None:
+        """Make the sweeps up to this one."""
+        while self.sweeps < until:
+            self.sampler.step = float(self.leap)
+            self.state, accepted = self.sampler.sweep(self.rng, self.state)
+            self.sweeps += 1
+            if self.sweeps <= self.tune:
+                change = (float(accepted[0]) - _GOAL) / math.sqrt(self.sweeps + 10.0)
+                self.leap = np.array(min(float(self.leap) * math.exp(change), 1.5))
+            elif (self.sweeps - self.tune) % self.thin == 0:
+                row = self.recorded - 1
+                self.record.points[row], self.record.logs[row] = self.state.points[:, 0], self.state.logs[:, 0]
+
+
+def tree_of_chains(problem: WorthProblem, chains: Sequence[Any], attributes: dict[str, Any]) -> "xarray.DataTree":
+    """Return the draws in the records of chains as a tree."""
+    numbers, count = recorded_of(chains)
+    drawn = [chains[number].drawn(chains[number].first, chains[number].first + count) for number in numbers]
+    points, logs = (np.stack([each[name] for each in drawn]) for name in PointRecord._fields)
+    return problem.tree(points, logs, attributes)

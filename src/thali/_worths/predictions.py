@@ -1,0 +1,256 @@
+"""Choice probabilities by draws of worths, and what follows from them: checks, predictions, the next question."""
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from thali._arguments import whole
+from thali._data.choices import Choices
+from thali._data.questions import AnswerProbabilities, places_in
+from thali._inference.numerics.counts import outcomes
+from thali._inference.numerics.davidson import shares
+from thali._inference.numerics.ranks import average_ranks
+from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
+from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
+from thali._model.best_worst import answer_probabilities, shares_of
+from thali._model.covariates import parameter, values_for
+from thali._model.log_predictive import by_respondent, choices_by_person, log_of_choices
+from thali._model.next_question import (
+    check_goal,
+    every_pair,
+    options_among,
+    pairs_table,
+    sets_table,
+    spaced,
+    subsets_of,
+    target_of_worths,
+)
+from thali._model.predictive_check import spaced_draws
+from thali._posterior.summary import mean_errors
+from thali.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._data.pairs.parts import LeftPair
+
+BLOCK = 2**21  # numbers held at once
+FARTHEST = 700.0  # a log odds beyond it counts as much
+MAX_OPTIONS, MAX_RANKED = 60, 1_000  # with more, choice probabilities, or worths, are no rows of the summary
+Quantities = dict[str, np.ndarray]  # (chain, draw) each
+
+
+class WorthDraws(NamedTuple):
+    """Draws of log worths and of what else choices depend on, one after another."""
+
+    labels: list[str]
+    log_worths: np.ndarray  # (draws, options), with what covariates of options add
+    nu: np.ndarray | None  # (draws,); None: a tie is no answer
+    beta: np.ndarray  # (draws, covariates)
+    covariates: tuple[str, ...]
+    options: np.ndarray  # (options, covariates), 0 of covariates of comparisons
+    lapse: float
+    rule: str  # by which the best and the worst are chosen
+    chains: int
+
+    @property
+    def count(self) -> int:
+        """Number of draws."""
+        return len(self.log_worths)
+
+    def take(self, draws: Any) -> "WorthDraws":
+        """Return some of the draws."""
+        nu = None if self.nu is None else self.nu[draws]
+        return self._replace(log_worths=self.log_worths[draws], nu=nu, beta=self.beta[draws])
+
+    @property
+    def weights(self) -> np.ndarray:
+        """Worths, the largest of each draw 1."""
+        return np.exp(self.log_worths - self.log_worths.max(axis=1, keepdims=True))
+
+    # Probabilities, draw by draw --------------------------------------------------------------------------------------
+
+    def of_pairs(self, first: Any, second: Any, x: np.ndarray | None = None) -> np.ndarray:
+        """Return the probability of the first of each pair (draws, pairs); `x`: covariates (pairs, covariates)."""
+        log_odds = self.log_worths[:, first] - self.log_worths[:, second]
+        if x is not None and x.size:
+            log_odds = log_odds + self.beta @ x.T
+        q, _ = shares(log_odds.clip(-FARTHEST, FARTHEST))
+        return (1.0 - self.lapse) * q + self.lapse / 2.0
+
+    def of_outcomes(self, p: np.ndarray) -> np.ndarray:
+        """Return the probabilities of the first, a tie if there are any, and the second (draws, pairs, outcomes)."""
+        if self.nu is None:
+            return np.stack([p, 1.0 - p], axis=-1)
+        return outcomes(p, 1.0 - p, self.nu[:, None])
+
+    def of_members(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Return the probability that each member of each set is chosen (draws, places)."""
+        sizes, found = np.diff(start), np.empty((self.count, len(members)))
+        for m in np.unique(sizes).tolist():
+            places = start[:-1][sizes == m, None] + np.arange(m)
+            own = self.log_worths[:, members[places]]
+            found[:, places] = shares_of(np.exp(own - own.max(axis=2, keepdims=True)), self.lapse)
+        return found
+
+    def of_best_and_worst(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
+        """Return the probability of each ordered pair, best and worst, of each set (draws, answers)."""
+        return answer_probabilities(self.weights, start, members, self.lapse, self.rule)
+
+    def of_data(self, data: Any, has_ties: bool) -> AnswerProbabilities:
+        """Return the probabilities of the answers to questions of data."""
+
+        def of_questions(some: slice) -> np.ndarray:
+            if isinstance(data, Choices):
+                start, members = places_in(data.start, some, data.members)
+                return self.of_members(start, members) if data.worst is None else self.of_best_and_worst(start, members)
+            cells = data.cells
+            p = self.of_pairs(cells.first[some], cells.second[some], self.of_comparisons(cells.x[some], cells, some))
+            asked = self if has_ties else self._replace(nu=None)
+            return asked.of_outcomes(p).reshape(self.count, -1)
+
+        return of_questions
+
+    def of_comparisons(self, x: np.ndarray, cells: Any, some: slice) -> np.ndarray:
+        """Return covariates without those of options, whose effects log worths have."""
+        return x - (self.options[cells.first[some]] - self.options[cells.second[some]])
+
+    # What is asked for ------------------------------------------------------------------------------------------------
+
+    def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
+        """Return mean probabilities of pairs, or of the members or answers of each set, and their errors."""
+        places, paired = places_of(sets, self.labels)
+        if covariates is not None and not paired:
+            raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
+        if paired:
+            first, second = np.array(places, np.int64).reshape(-1, 2).T
+            x = values_for(covariates, self.covariates, self.options, len(places))
+            parts = [
+                self._summed(self.of_pairs(first[some], second[some], x[some]), return_se)
+                for some in _slices(len(places), self.count)
+            ]
+            found = np.concatenate(parts, axis=1)
+        else:
+            start, members = np.concatenate([[0], np.cumsum([len(each) for each in places])]), np.concatenate(places)
+            of_sets = self.of_best_and_worst if has_answers(sets) else self.of_members
+            found = self._summed(of_sets(start, members), return_se)
+            sizes = np.array([len(each) for each in places])
+            ends = np.cumsum(sizes * (sizes - 1) if has_answers(sets) else sizes)[:-1]
+            found = [np.split(each, ends) for each in found]
+        return (found[0], found[1]) if return_se else found[0]
+
+    def _summed(self, p: np.ndarray, return_se: bool) -> np.ndarray:
+        """Return means over draws, and their Monte Carlo errors, as rows."""
+        if not return_se:
+            return p.mean(axis=0)[None]
+        return np.stack([p.mean(axis=0), mean_errors(p.T.reshape(p.shape[1], self.chains, -1))])
+
+    def outcomes_table(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
+        """Return a row a pair: a, b, p_a, p_tie, p_b."""
+        first, second = tied_places(pairs, self.labels, self.nu is not None)
+        x = values_for(covariates, self.covariates, self.options, len(first))
+        p = self.of_outcomes(self.of_pairs(first, second, x))
+        return table_of_outcomes(self.labels, first, second, p.mean(axis=0))
+
+    def left_out(self, part: "LeftPair") -> np.ndarray:
+        """Return the probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
+        count, n_outcomes = part.counts.shape
+        first, second = (np.full(count, self.labels.index(label)) for label in part.pair)
+        p = self.of_pairs(first, second, values_for(part.known(self.covariates), self.covariates, self.options, count))
+        asked = self if n_outcomes == 3 else self._replace(nu=None)
+        return asked.of_outcomes(p).reshape(self.chains, -1, count, n_outcomes)
+
+    def log_predictive(self, data: Any) -> "pandas.Series":
+        """Return how probable all choices of a respondent together are."""
+        from scipy.special import logsumexp
+
+        which, times = choices_by_person(data)
+        start, members = np.concatenate([[0], np.cumsum(data.sizes)]), np.concatenate(places_of(data, self.labels)[0])
+        logs = np.empty((self.count, times.shape[1]))
+        for draws in _slices(self.count, int(data.answers.sum())):
+            some = self.take(draws)
+            p = some.of_best_and_worst(start, members) if has_answers(data) else some.of_members(start, members)
+            logs[draws] = log_of_choices(p[:, which], times)
+        return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
+
+    # What was observed ------------------------------------------------------------------------------------------------
+
+    def check(self, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Return what was observed against replicates."""
+        asked = data.questions(self.nu is not None)
+        refuse_weights(asked)
+        draws = spaced_draws(self.count, len(asked.counts))
+        people = [self.take(draws)._alike(data, asked, self.nu is not None)]
+        return check_answers(asked, people, len(draws), random_seed, ci)
+
+    def predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
+        """Return the proportions that were observed, and what is predicted of them."""
+        asked = data.questions(False)
+        return predict_answers(asked, [self._alike(data, asked, False)], self.count, ci)
+
+    def _alike(self, data: Any, asked: Any, has_ties: bool) -> AlikeRespondents:
+        """Return all respondents, who are alike."""
+        return AlikeRespondents(self.of_data(data, has_ties), lambda some: asked.times[some, None])
+
+    def quantities(self, pairs: Any) -> Quantities:
+        """Return what chains are judged by besides the spread and the log-likelihood, arrays (chain, draw).
+
+        `pairs`: both options of each compared pair; None of choices from sets.
+        """
+        shape = self.chains, -1
+        found = {} if self.nu is None else {"tie": self.nu.reshape(shape)}
+        found |= {parameter(name): each.reshape(shape) for name, each in zip(self.covariates, self.beta.T, strict=True)}
+        if pairs is not None and len(self.labels) <= MAX_OPTIONS:
+            p = self.of_pairs(*pairs)
+            for k, (i, j) in enumerate(zip(*pairs, strict=True)):
+                found[f"choice_probability[{self.labels[i]}, {self.labels[j]}]"] = p[:, k].reshape(shape)
+        elif len(self.labels) <= MAX_RANKED:
+            rank = average_ranks(-self.log_worths)
+            for name, values in (("log_worth", self.log_worths), ("rank", rank)):
+                found |= {f"{name}[{label}]": values[:, k].reshape(shape) for k, label in enumerate(self.labels)}
+        return found
+
+    # What is best asked next ------------------------------------------------------------------------------------------
+
+    def next_pairs(self, n: Any, among: Any, goal: Any, random_seed: Any) -> "pandas.DataFrame":
+        """Return a row a pair, in the order in which they are best asked."""
+        check_goal(goal)
+        rng = np.random.default_rng(random_seed)
+        pairs = every_pair(among, self.labels, rng)
+        some = self.take(spaced(self.count, 3 * len(pairs)))
+        p = some.of_outcomes(some.of_pairs(*pairs.T))
+        target = target_of_worths(goal, some.log_worths, rng)
+        return pairs_table(self.labels, pairs, p, target, whole("n", n, 1), rng)
+
+    def next_sets(self, size: Any, n: Any, among: Any, goal: Any, random_seed: Any) -> "pandas.DataFrame":
+        """Return a row a set, in the order in which they are best asked."""
+        check_goal(goal)
+        rng = np.random.default_rng(random_seed)
+        sets = subsets_of(options_among(among, self.labels, size := whole("size", size, 2)), size, rng)
+        some = self.take(spaced(self.count, sets.size))
+        p = some.of_members(np.arange(len(sets) + 1) * size, sets.ravel())
+        target = target_of_worths(goal, some.log_worths, rng)
+        return sets_table(self.labels, sets, p, target, whole("n", n, 1), rng)
+
+
+def _slices(count: int, numbers: int) -> list[slice]:
+    """Return slices over a count, each of a bounded size with so many numbers each."""
+    step = max(1, BLOCK // max(1, numbers))
+    return [slice(begin, begin + step) for begin in range(0, max(count, 1), step)]
+
+
+def worths_table(draws: WorthDraws, ci: float) -> "pandas.DataFrame":
+    """Return a row an option, the highest first: log_worth, sd, low, high, and share of the total worth."""
+    import pandas as pd
+
+    from thali._posterior.interval import tails_of
+    from thali._tables import Table
+
+    low, high = np.quantile(draws.log_worths, tails_of(ci), axis=0)
+    weights = draws.weights
+    mean = draws.log_worths.mean(axis=0)
+    columns = {"log_worth": mean, "sd": draws.log_worths.std(axis=0), "low": low, "high": high}
+    columns["share"] = (weights / weights.sum(axis=1, keepdims=True)).mean(axis=0)
+    table = Table(columns, index=pd.Index(draws.labels, name="option"))
+    table.attrs["interval"] = ci
+    return table.iloc[np.argsort(-mean, kind="stable")]

@@ -1,0 +1,75 @@
+"""What Bradley-Terry-Luce worths are called, take and answer, without loading them."""
+
+from functools import partial
+
+from thali._arguments import positive
+from thali._data.kinds import CHOICES, PAIRS
+from thali._model.names import ALIASES_OF_WORTHS
+from thali._model.options import (
+    ALTERNATIVE,
+    BEST_WORST,
+    CHOSEN,
+    CI,
+    DESIGN,
+    LABELS,
+    LAPSE,
+    METHOD,
+    NONE_OF_THEM,
+    OF_TABLES,
+    OPTION_COVARIATES,
+    PEOPLE_OF_WORTHS,
+    RUN,
+    SEED,
+    TASK,
+    THIN,
+    TIES,
+    TUNE,
+    WHERE,
+    WITHOUT,
+)
+from thali._model.spec import ModelSpec, Option
+
+_CHAINS, _DRAWN = ("mcmc",), ("laplace", "mcmc")
+
+BRADLEY_TERRY_LUCE = ModelSpec(
+    name="bradley-terry-luce",
+    aliases=ALIASES_OF_WORTHS,
+    cls="thali._worths.model:BradleyTerryLuce",
+    data=(PAIRS, CHOICES),
+    answers="the worth of each option, how much worths vary, and the ranking of the options",
+    papers=("bradley1952", "luce1959", "plackett1975"),
+    methods=("laplace", "mcmc", "maximum-likelihood"),
+    pictures=("ranks", "predictions", "trace"),
+    options=(
+        METHOD.but(
+            help=" (laplace: seconds for hundreds of options; mcmc: slower, without approximation;"
+            " maximum-likelihood: no prior)"
+        ),
+        Option(
+            "spread",
+            "Standard deviation of the log worths (> 0).",
+            float,
+            default="learned",
+            check=partial(positive, meaning="a standard deviation"),
+            methods=_DRAWN,
+        ),
+        LAPSE.but(default="0"),
+        CI,
+        *(each.but(methods=_CHAINS) for each in (TUNE, THIN)),
+        *(each.but(methods=_DRAWN) for each in RUN if each not in (TUNE, THIN)),
+        SEED,
+        WHERE,
+        WITHOUT,
+        DESIGN,
+        LABELS,
+        TASK.but(name="choice_id", typed="task"),
+        ALTERNATIVE,
+        CHOSEN,
+        *OF_TABLES,
+        OPTION_COVARIATES,
+        TIES,
+        BEST_WORST,
+        PEOPLE_OF_WORTHS,
+        NONE_OF_THEM,
+    ),
+)

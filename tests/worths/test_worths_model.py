@@ -1,0 +1,219 @@
+"""`th.BradleyTerryLuce` through its front door: exact values, an oracle, runs that go on, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.sentences import refused, said
+from quadrature import BLUR, mean_and_ends, posterior
+from scipy.special import expit, gammaln, logit
+from scipy.stats import norm
+
+import thali as th
+from thali._worths.of_data import as_likelihood, density_of
+from thali.errors import ArgumentError, DataError
+
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+QUIET = {"random_seed": 1, "progressbar": False}
+TWO = th.PairedComparisons([[0, 9], [1, 0]], labels=["a", "b"])
+TIED = th.PairedComparisons([[0, 3], [1, 0]], labels=["a", "b"], ties=[[0, 4], [4, 0]])
+THREE = th.PairedComparisons([[0, 3, 2], [1, 0, 4], [1, 0, 0]], labels=["a", "b", "c"])
+RANKED = th.Choices.from_rankings([["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"], ["a", "b", "c"]])
+CASES = {"two": TWO, "two with ties": TIED, "three": THREE, "rankings": RANKED}
+KNOWN = [("two", None), ("two", 3.0), ("two with ties", None), ("three", None), ("three", 3.0), ("rankings", None)]
+
+
+def exact(data, spread):
+    """The log evidence with coefficients, and draws of the log odds of the first option over others, with weights."""
+    density = density_of(as_likelihood(data), 0.0, bool(data.n_ties))
+
+    def quantity(points, spreads):
+        return np.array([points[0] - points[k] for k in range(1, density.n_options)])
+
+    evidence, values, weights = posterior(density, quantity, (spread, None, None))
+    return evidence + data.questions().log_coefficients().sum(), values, weights
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("method", ["laplace", pytest.param("mcmc", marks=pytest.mark.long)])
+@pytest.mark.parametrize(("name", "spread"), KNOWN)
+def test_probabilities_and_ends_of_intervals_against_quadrature(name, spread, method):
+    data = CASES[name]
+    evidence, values, weights = exact(data, spread)
+    model = th.BradleyTerryLuce(method, spread, people="independent")
+    model.fit(data, draws=10_000 if method == "laplace" else 5_000, **QUIET)
+    others = [(data.labels[0], other) for other in data.labels[1:]]
+    expected = mean_and_ends(values, weights)
+    error = 4.0 * 0.3 / np.sqrt(40_000) + (0.0 if method == "laplace" else 0.01)
+    np.testing.assert_allclose(model.predict_proba(others), expected[:, 0], atol=0.005 + error)
+    draws = model.posterior_["posterior"]["log_worth"].values.reshape(-1, data.n_options)
+    blurred = expit(
+        draws[:, :1] - draws[:, 1:] + BLUR * np.random.default_rng(2).normal(size=(len(draws), len(others)))
+    )
+    ends = np.quantile(blurred, [0.055, 0.945], axis=0).T
+    np.testing.assert_allclose(ends, expected[:, 1:], atol=0.005 + 2 * error)
+    found = model.log_evidence()
+    assert found.usable and found.value == pytest.approx(evidence, abs=0.03)
+
+
+def test_the_log_likelihood_and_its_parts_are_those_of_a_naive_sum():
+    rng = np.random.default_rng(3)
+    rows = pd.DataFrame({"left": rng.permuted(list("abcabc")), "x": rng.normal(size=6)})
+    rows["right"] = [("abc"["abc".index(each) - 1]) for each in rows["left"]]
+    rows["chosen"] = [left if k % 3 else "tie" for k, left in enumerate(rows["left"])]
+    data = th.PairedComparisons.from_trials(rows, "left", "right", "chosen", covariates=["x"], labels=list("abc"))
+    model = th.BradleyTerryLuce(lapse=0.1).fit(data, draws=5, chains=2, **QUIET)
+    tree = model.posterior_["posterior"]
+    for chain, draw in ((0, 0), (1, 4)):
+        at = tree.dataset.isel(chain=chain, draw=draw)
+        worth = dict(zip("abc", at["log_worth"].values, strict=True))
+        nu, beta, total = float(at["tie"]), float(at["covariate"].item()), 0.0
+        for row in rows.itertuples():
+            p = 0.9 * expit(worth[row.left] - worth[row.right] + beta * row.x) + 0.05
+            tie = nu * np.sqrt(p * (1.0 - p))
+            total += np.log((tie if row.chosen == "tie" else p) / (1.0 + tie))
+        total += data.questions().log_coefficients().sum()
+        assert float(at["log_likelihood"]) == pytest.approx(total, abs=1e-9)
+        pointwise = model.posterior_["log_likelihood"]["wins"].values[chain, draw]
+        assert pointwise.sum() == pytest.approx(total, abs=1e-9)
+        prior = model.posterior_["log_prior"]
+        assert float(prior["spread"][chain, draw]) == pytest.approx(norm.logpdf(np.log(at["spread"]), np.log(1.3)))
+        assert float(prior["tie"][chain, draw]) == pytest.approx(norm.logpdf(np.log(nu), 0.0, 2.0))
+        assert float(prior["covariate"][chain, draw]) == pytest.approx(norm.logpdf(beta))
+
+
+@pytest.mark.parametrize("data", [THREE, RANKED], ids=["pairs", "rankings"])
+def test_sets_have_lapses_and_best_and_worst(data):
+    model = th.BradleyTerryLuce(lapse=0.2).fit(data, draws=100, chains=2, **QUIET)
+    worths = np.exp(model.posterior_["posterior"]["log_worth"].values.reshape(-1, 3))
+    shares = 0.8 * worths / worths.sum(axis=1, keepdims=True) + 0.2 / 3
+    np.testing.assert_allclose(model.predict_proba([("a", "b", "c")])[0], shares.mean(axis=0), rtol=1e-12)
+    pair = 0.8 * worths[:, 0] / worths[:, :2].sum(axis=1) + 0.1
+    np.testing.assert_allclose(model.predict_proba([("a", "b")]), [pair.mean()], rtol=1e-12)
+
+
+def test_option_covariates_are_in_the_worths():
+    data = THREE.with_option_covariates(pd.DataFrame({"price": [3.0, 1.0, 0.0]}, index=list("abc")))
+    model = th.BradleyTerryLuce().fit(data, draws=200, chains=2, **QUIET)
+    draws = model.posterior_["posterior"]["log_worth"].values.reshape(-1, 3)
+    np.testing.assert_allclose(model.predict_proba([("a", "b")]), [expit(draws[:, 0] - draws[:, 1]).mean()], rtol=1e-12)
+    np.testing.assert_allclose(draws.mean(axis=1), 0.0, atol=1e-12)
+    assert model.covariate_effects().index.tolist() == ["price"]
+    with refused(ArgumentError, "price", "describes options"):
+        model.predict_proba([("a", "b")], covariates={"price": 1.0})
+
+
+def test_maximum_likelihood_is_the_highest_point_with_its_information():
+    model = th.BradleyTerryLuce("ML").fit(TWO)
+    table = model.summary()
+    assert table.loc["log_worth[a]", "estimate"] - table.loc["log_worth[b]", "estimate"] == pytest.approx(np.log(9))
+    assert 2.0 * table.loc["log_worth[a]", "std_error"] == pytest.approx(np.sqrt(10 / 9), rel=1e-6)
+    assert model.predict_proba([("a", "b")]) == pytest.approx([0.9])
+    expected = gammaln(11) - gammaln(10) + 9 * np.log(0.9) + np.log(0.1)
+    assert table.attrs["log_likelihood"] == pytest.approx(expected)
+    assert table.attrs["aic"] == pytest.approx(2.0 - 2.0 * expected)
+    other = th.EliminationByAspects("unique", method="maximum-likelihood").fit(TIED)
+    tied = th.BradleyTerryLuce("ML").fit(TIED)
+    np.testing.assert_allclose(tied.predict_proba([("a", "b")]), other.predict_proba([("a", "b")]), atol=1e-6)
+    assert np.exp(tied.summary().loc["log_tie", "estimate"]) == pytest.approx(other.tie_, rel=1e-5)
+
+
+def test_maximum_likelihood_is_that_of_other_programs():
+    choix = pytest.importorskip("choix")
+    model = th.BradleyTerryLuce("ML").fit(RANKED)
+    expected = choix.ilsr_rankings(3, [["abc".index(x) for x in each] for each in ("abc", "acb", "bac", "abc")])
+    found = model.summary()["estimate"].to_numpy()
+    np.testing.assert_allclose(found, expected - expected.mean(), atol=1e-6)
+
+
+@pytest.mark.parametrize("method", ["laplace", "mcmc"])
+def test_a_longer_fit_equals_one_that_went_on(method):
+    settings = {"tune": 5, "chains": 2, **QUIET}
+    model = th.BradleyTerryLuce(method)
+    whole = model.fit(TIED, draws=30, **settings).posterior_["posterior"].dataset
+    parts = model.fit(TIED, draws=20, **settings).continue_fit(10, progressbar=False).posterior_["posterior"].dataset
+    for name in ("log_worth", "spread", "tie", "log_likelihood", "choice_probability"):
+        np.testing.assert_array_equal(parts[name], whole[name])
+    assert ("method='mcmc'" in str(model.convergence())) == (method == "laplace")
+
+
+def test_an_update_is_a_fit_to_all():
+    model = th.BradleyTerryLuce().fit(THREE, draws=300, chains=2, **QUIET)
+    before = model.predict_proba([("c", "a")])[0]
+    model.update(th.PairedComparisons([[0, 0], [6, 0]], labels=["a", "c"]))
+    assert model.fitted_to_.endswith("17 comparisons") and model.predict_proba([("c", "a")])[0] > before
+    with refused(DataError, "'d'"):
+        model.update(th.PairedComparisons([[0, 1], [1, 0]], labels=["a", "d"]))
+
+
+def test_two_islands_and_an_option_that_always_won_stay_finite():
+    apart = th.PairedComparisons([[0, 5, 0, 0], [0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 1, 0]], labels=list("abcd"))
+    model = th.BradleyTerryLuce().fit(apart, draws=500, chains=2, **QUIET)
+    assert np.isfinite(model.worths()[["log_worth", "low", "high"]].to_numpy()).all()
+    assert model.ranks().index[0] == "a"
+
+
+def test_respondents_who_repeat_themselves_widen_intervals():
+    rng = np.random.default_rng(1)
+    rows = [
+        (f"p{k}", "a", "b", "a" if rng.random() < p else "b") for k, p in enumerate([0.95, 0.1] * 6) for _ in range(9)
+    ]
+    rows += [(f"p{k}", "b", "c", "bc"[k % 2]) for k in range(12)]
+    frame = pd.DataFrame(rows, columns=["person", "left", "right", "choice"])
+    data = th.PairedComparisons.from_trials(frame, "left", "right", "choice", respondent="person")
+    width = {}
+    for people in ("independent", "adjusted"):
+        table = th.BradleyTerryLuce(people=people).fit(data, draws=1_000, **QUIET).worths()
+        width[people] = (table["high"] - table["low"])["a"]
+    assert width["adjusted"] > 1.3 * width["independent"]
+    chains = th.BradleyTerryLuce("mcmc", people="adjusted").fit(data, draws=100, tune=100, **QUIET)
+    said(str(chains.findings()["independence"].sentence), "power")
+
+
+@pytest.mark.parametrize(
+    ("settings", "facts"),
+    [
+        ({"spread": 0.0}, ("spread", "0.0")),
+        ({"spread": -1.0}, ("spread", "-1.0")),
+        ({"spread": float("nan")}, ("spread", "nan")),
+        ({"lapse": 1.0}, ("lapse", "1.0")),
+        ({"ties": "third"}, ("ties", "'third'")),
+        ({"best_worst": "both"}, ("best_worst", "'both'")),
+        ({"method": "gibbs"}, ("method", "'gibbs'")),
+        ({"method": "ML", "spread": 2.0}, ("spread", "method='laplace'")),
+        ({"people": th.people.Individuals()}, ("Individuals()", "EliminationByAspects('unique'")),
+        ({"people": "alike"}, ("people", "'alike'")),
+    ],
+)
+def test_settings_out_of_range_are_refused(settings, facts):
+    with refused(ArgumentError, *facts):
+        th.BradleyTerryLuce(**settings).fit(THREE, progressbar=False)
+
+
+def test_data_that_leave_no_estimate_are_refused():
+    never = th.PairedComparisons([[0, 3, 2], [1, 0, 4], [0, 0, 0]], labels=["a", "b", "c"])
+    with refused(DataError, "never", "c", "method='laplace'"):
+        th.BradleyTerryLuce("ML").fit(never)
+    with refused(DataError, "never", "a", "b"):
+        th.BradleyTerryLuce("ML").fit(th.PairedComparisons([[0, 1, 0], [1, 0, 0], [0, 0, 0]], labels=["a", "b", "c"]))
+    with refused(DataError, "groups"):
+        th.BradleyTerryLuce().fit({"one": THREE, "two": THREE}, progressbar=False)
+    with refused(DataError, "Similarities"):
+        th.BradleyTerryLuce().fit(th.Similarities(np.eye(3)), progressbar=False)
+
+
+def test_best_and_worst_of_many_options_are_reversed_choices():
+    columns = [f"item{k}" for k in range(7)]
+    rows = [(*np.roll(list("abcdefg"), k), "abcdefg"[k % 3], "defg"[k % 4]) for k in range(6)]
+    data = th.Choices.from_best_worst(pd.DataFrame(rows, columns=[*columns, "best", "worst"]))
+    with refused(DataError, "7 options", "best_worst='reversed'"):
+        th.BradleyTerryLuce().fit(data, progressbar=False)
+    model = th.BradleyTerryLuce(best_worst="reversed").fit(data, draws=300, chains=2, **QUIET)
+    worths = model.worths()["log_worth"]
+    assert worths["a"] > worths["g"] and model.scores()["score"].sum() == pytest.approx(100.0)
+
+
+def test_a_spread_that_is_known_is_not_learned():
+    model = th.BradleyTerryLuce(spread=0.5).fit(THREE, draws=100, chains=2, **QUIET)
+    assert "spread" not in model.summary().index
+    assert (model.posterior_["posterior"]["spread"].values == 0.5).all()
+    assert abs(logit(model.predict_proba([("a", "b")])[0])) < 1.0
