@@ -332,3 +332,10 @@ def test_the_check_says_that_it_does_not_cover_ties():
     alone = th.leaderboard(th.Choices.from_rankings(["a = b > c", "c = b > a", "a = c > b"] * 4), **QUIET)
     assert alone.table["comparisons"].tolist() == [12, 12, 12]
     says(th.findings(alone)["check"].sentence, "ties in rankings")
+
+
+def test_few_ties_have_a_leaderboard_by_maximum_likelihood():
+    """Where the information about two options that only tied is singular."""
+    data = th.Choices.from_rankings(["a = b > c", "c > a = b"])
+    board = th.leaderboard(data, method="maximum-likelihood", **QUIET)
+    assert board.table["rating"].between(900, 1100).all() and board.more_votes().notna().all(axis=None)

@@ -223,7 +223,7 @@ class Marginal:
 
         def at(times: float) -> np.ndarray:
             factor = _damped_factor(added(prior, Bordered(*(times * part for part in once))))
-            return np.linalg.inv(contrasts.T @ factor.solve(contrasts))
+            return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
 
         return at
 

@@ -26,7 +26,7 @@ def model_named(name: str, place: str = "--model") -> tuple[ModelSpec, str]:
     --------
     >>> spec, alias = model_named("btl")
     >>> spec.name, alias
-    ('elimination-by-aspects', 'BTL')
+    ('bradley-terry-luce', 'BTL')
     """
     for spec in SPECS:
         for known in (spec.name, *spec.aliases, spec.cls.partition(":")[2]):
