@@ -45,7 +45,7 @@ def test_matched_features_have_a_table_and_a_picture_of_their_owners_besides_tha
     found = model.findings(similar=0.6)
     assert found["features"].picture.stem == "features" and "stability" in found["features"].table
     owners = found["membership"]
-    (drawn,) = owners.picture.draws
+    drawn = owners.picture.table
     assert owners.picture.stem == "membership"
     pd.testing.assert_frame_equal(drawn, model.membership(similar=0.6))
     pd.testing.assert_frame_equal(owners.table, model.membership(similar=0.6))

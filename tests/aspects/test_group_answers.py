@@ -225,7 +225,7 @@ def test_the_picture_has_a_line_a_feature(model):
     axes = model.plot("group_weights")
     assert len(axes.get_yticklabels()) == min(shared, 12)
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["women", "men"]
-    with refused(ArgumentError, "of one group"):
+    with refused(ArgumentError, "attrs['groups']"):
         th.plots.group_weights(model.of_group("men").features())
 
 

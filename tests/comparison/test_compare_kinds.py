@@ -277,6 +277,7 @@ DATA = {
 }
 MODELS = {
     "elimination-by-aspects": th.EliminationByAspects(),
+    "bradley-terry-luce": th.BradleyTerryLuce(),
     "additive-clustering": th.AdditiveClustering(),
     "latent-feature-model": th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination()),
     "product-classes": th.ProductClasses(),

@@ -125,7 +125,7 @@ def test_what_a_product_may_lack():
 def test_of_many_people_each_is_taken_equally_often(monkeypatch):
     data = experiment(people=30)
     everybody, _ = market_of(data, draws=40, alpha=3.0)
-    said(everybody.size, "80 draws")
+    said(everybody.size, "80 posterior draws")
     limits.lower_in(market, monkeypatch, MAX_OWNED=len(everybody.rule.owned) // 4)
     some, _ = market_of(data, draws=40, alpha=3.0)
     draws, people = some.rule.counts.shape

@@ -12,7 +12,7 @@ from thali._labels import plural
 from thali._model.base import Job
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine, Prepared, refuse_other_methods
-from thali._people.populations import check_people
+from thali._people.populations import INDEPENDENT, check_people
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, Setting, ThaliWarning
 
@@ -160,7 +160,10 @@ def _refuse_others(model: Any, asked: Mapping[str, Any], data: Any) -> None:
     check_people(model.people, data=data)
     arguments = dict(inspect.signature(type(model).fit).parameters) | model._signature()
     usual = {name: argument.default for name, argument in arguments.items()}
-    refuse_other_methods(ELIMINATION, NAME, model.get_params() | dict(asked), usual)
+    given = model.get_params() | dict(asked)
+    if model.people == INDEPENDENT:  # as maximum likelihood takes answers to be
+        given["people"] = usual["people"]
+    refuse_other_methods(ELIMINATION, NAME, given, usual)
     if asked.get("job") is not None:
         needed, got = Setting("method", "mcmc"), Setting("method", NAME)
         raise ArgumentError(Argument("job"), " requires ", needed, "; got ", got, ". Remove ", Argument("job"), ".")
