@@ -202,7 +202,7 @@ class _Own(NamedTuple):
 
     make: Callable[[], Any]
 
-    def draw(self, plots: Any) -> Any:
+    def draw(self) -> Any:
         """Its axes."""
         return self.make()
 

@@ -7,7 +7,7 @@ HOMES = {
     "Model.report": "thali._surfaces.report:report",
     "Classifier.cross_validate": "thali._comparison.rows:cross_validate",
     "Classifier.check_folds": "thali._comparison.rows:check_folds",
-    "Picture.draw": "thali.plots:__getattr__",
+    "Picture.draw": "thali.plots:__getattribute__",
     "Tree.plot": "thali._plots.tree:tree",
     "Individuals": "thali._people.populations:Individuals",
 }

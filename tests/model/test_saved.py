@@ -37,8 +37,8 @@ def test_a_folder_of_results_is_loaded_by_its_name(tmp_path):
 
 DATA = {
     "pairs": "58488d2a466c6fc3d2337e41e87108a648019caa418601c90046a77a74e8762f",
-    "choices": "c68e869250e89d0c7cd453bb4263209af89d87ba3ea52903349369067ce39c3d",
-    "best-worst": "af93a45ef6a8e8a356dcd4a505a442d4ad91a03d9b393ab0900f06f3089afc45",
+    "choices": "0d2a608c235824f152b55f38c7e08a300784ec7086d5acee8b3db8170264bcc5",
+    "best-worst": "d195f0809a94c08584c7792a24e985063f4807d5ebc2c87861bc5c839452be00",
     "similarities": "179549fc153a687dffcf9bb25e53c05efd26d92f353a1cc6110cfc90bcf184c7",
     "triplets": "7d8dc81dbf1c96d16b12c91abdd349d43ec5d7646f81ed2d0e4dbca740b33b9c",
     "experiment": "8aaa79b1fed02ae6b896d987dcb7dd8698d5c8653019002f9f53459fa0b59b7e",

@@ -250,7 +250,7 @@ def test_bad_places_to_save(small, tmp_path):
 def test_bad_files_to_load(tmp_path):
     with pytest.raises(DataError, match="is a folder"):
         load(tmp_path)
-    with pytest.raises(DataError, match="there is no file"):
+    with pytest.raises(DataError, match="There is no file"):
         load(tmp_path / "absent.nc")
     for content in (b"", b"a,b\n1,2\n", b"\x89HDF\r\n\x1a\n" + bytes(100)):
         (tmp_path / "text.nc").write_bytes(content)

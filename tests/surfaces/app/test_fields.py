@@ -41,7 +41,7 @@ def asked_of(client, dropped, nothing_begins):
     def ask(name, **form):
         address = dropped(ALL[name].data[0])
         nothing_begins()
-        gone = client.go(f"{address}/fit", model=name, **form)
+        gone = client.go(f"{address}/fit", model="BTL" if name == "bradley-terry-luce" else name, **form)
         study = client.study(address)
         known = study.read("read").get("typed", {})
         typed = study.read("fit").get("typed", {})

@@ -54,7 +54,7 @@ def test_what_is_refused(refused, words, sentence):
 
 
 def test_comparison(run, refused):
-    assert "set --best-worst reversed" in " ".join(
+    assert "--best-worst reversed" in " ".join(
         refused("compare", "seven.csv", "--models", "BTL", "--folds", "2").split()
     )
     assert "--best-worst" in run("compare", "--help-all").out

@@ -269,7 +269,7 @@ def test_shares_of_today_and_slides(done, refused):
     result = done(
         *words, "--actual", "actual.csv", "--out", "found", "--slides", "slides", "--tables", "xlsx", "--print", "all"
     )
-    assert re.search(r"^A +0.700 ", result.out, re.MULTILINE) and "wrote 5 slides to slides" in result.err
+    assert re.search(r"^A +0.700 ", result.out, re.MULTILINE) and "wrote 5 slides to the folder 'slides'" in result.err
     drawn = ["attribute_importance", "level_effects", "willingness_to_pay", "market_shares", "demand"]
     expected = [f"{k:02}_{name}.{kind}" for k, name in enumerate(drawn, 1) for kind in ("png", "svg")]
     assert sorted(os.listdir("slides")) == expected

@@ -61,7 +61,7 @@ MISTAKES = [
     (["--classes", "0"], "--classes must be an integer >= 1; got 0"),
     (["--classes", "61"], "61 classes are too many for 60 respondents; reduce --classes"),
     (["--segments", "1"], "--segments must be an integer >= 2; got 1"),
-    (["--segments", "3-2"], "--segments must be one or more integers >= 2; got no number"),
+    (["--segments", "3-2"], "--segments must be one or more integers >= 2; got none"),
     (["--segments", "2,61"], "61 segments are too many for 60 respondents; reduce --segments"),
     (["--choose", "aic"], "--choose must be bic or held-out; got 'aic'."),
 ]

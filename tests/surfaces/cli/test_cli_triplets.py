@@ -53,7 +53,11 @@ def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
 def test_another_estimate_is_refused(run, folder):
     for method in ("mcmc", "map"):
         found = run("fit", "odd.csv", "--method", method, "--estimate", "joint-map", "--out", "found")
-        why = "requires similarities; these data are triplets" if method == "mcmc" else "applies to --method mcmc"
+        why = (
+            "requires similarities of a single group; these data are triplets"
+            if method == "mcmc"
+            else "applies to --method mcmc"
+        )
         assert found.code == 2 and f"--estimate {why}" in found.err and not (folder / "found").exists()
 
 
@@ -73,7 +77,7 @@ def test_a_comparison_leaves_sets_out(done, uncompiled):
         (["alike.csv", "--lapse", 0.2], ("--lapse",)),
         (["odd.csv", "--link", "log"], ("--link",)),
         (["odd.csv", "--aspects", 2], ("--aspects",)),
-        (["odd.csv", "--model", "BTL"], ("The table contains",)),
+        (["odd.csv", "--model", "BTL"], ("--tune",)),
     ],
 )
 def test_what_is_refused(refused, words, sentence):

@@ -136,7 +136,7 @@ def _read(
         if reading.roles is not None and len(reading.roles.outcome) == 1:
             column = found.table.frame[reading.roles.outcome[0]]
             shown["values"] = [as_label(value) for value in column.dropna().unique()[:_VALUES]]
-    spec = model_for(kind)
+    spec = model_for(kind, {"group"} & wanted.keys())
     own = {option.name for option in spec.options if option.to == DATA}
     own_wanted = {name: value for name, value in wanted.items() if name in own}
     of_columns = {name: value for name, value in own_wanted.items() if name not in QUESTIONS}

@@ -33,8 +33,8 @@ _COLUMNS = {
     "--chosen COLUMN": "Column with the chosen option",
 }
 _MODELS = {
-    "bradley-terry-luce": "Pairs, rankings, MaxDiff: one worth per option (BTL)",
-    "elimination-by-aspects": "Pairs, choices: aspects that options share (EBA)",
+    "bradley-terry-luce": "Pairs, rankings: one worth per option (BTL)",
+    "elimination-by-aspects": "Pairs, choices: shared aspects (EBA)",
     "additive-clustering": "Similarities and triplets: features (ADCLUS)",
     "hierarchical-logit": "Choice studies: individual part-worths (HB)",
     "multinomial-logit": "Choice studies: one utility for all (MNL)",

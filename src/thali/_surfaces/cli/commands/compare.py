@@ -153,7 +153,7 @@ def _spec_of_data(found: NamedData, specs: list[ModelSpec], values: dict[str, An
             return model_for(each.kind)
     if set(of_experiments) & set(values):
         return model_for(EXPERIMENTS)
-    return model_for(kind_of_data(found, leave_out=True, wanted=given_of_table(values)))
+    return model_for(kind_of_data(found, leave_out=True, wanted=given_of_table(values)), values)
 
 
 def _arguments(spec: ModelSpec, values: dict[str, Any], to: str) -> dict[str, Any]:
