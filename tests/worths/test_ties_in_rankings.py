@@ -215,3 +215,20 @@ def test_calibration_of_rankings_with_ties():
     smallest = [kstest(np.clip(each, 1e-9, 1 - 1e-9), "uniform").pvalue for each in np.array(found).T]
     print(np.round(smallest, 4))
     assert min(smallest) > 0.001
+
+
+@pytest.mark.fit
+def test_answers_that_count_single_options_refuse_ties():
+    """None of them leaves choices out in silence."""
+    some = th.Choices.from_rankings(["a = b > c", "c > a = b", "a > b > c", "b > a = c"])
+    ties = th.Choices.from_rankings(["a = b > c", "b = c > a"])
+    models = {"learned": th.BradleyTerryLuce(), "fixed": th.BradleyTerryLuce(spread=1.0)}
+    with refused(DataError, "1 tie;", "by='evidence'"):
+        th.compare(models, some, draws=20, progressbar=False)
+    model = th.BradleyTerryLuce().fit(some, draws=50, random_seed=1, progressbar=False)
+    with refused(DataError, "1 tie."):
+        model.log_predictive(some)
+    with refused(DataError, "All choices are ties"):
+        th.BradleyTerryLuce().fit(ties)
+    table = th.compare(models, some, by="evidence", draws=50, random_seed=1, progressbar=False)
+    assert set(table.index) == set(models)  # guesses of ties have no evidence beside them

@@ -11,6 +11,7 @@ import numpy as np
 from thali._arguments import positive
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged
+from thali._data.kinds import CHOICES
 from thali._inference.parts import Batch, Record, in_turn
 from thali._inference.progress import Progress
 from thali._inference.threads import has_workers, run_all
@@ -207,7 +208,9 @@ def log_evidence_of_guessing(data: Any) -> float | None:
         each = [log_evidence_of_guessing(part) for part in GroupedData(data).data]
         known = [value for value in each if value is not None]
         return sum(known) if len(known) == len(each) else None
-    asked = data.questions() if isinstance(data, Judged) and data.worst is None else None
+    if not isinstance(data, Judged) or data.worst is not None or (data.kind == CHOICES and data.n_ties):
+        return None
+    asked = data.questions()
     if asked is None:
         return None
     return float(np.sum(asked.log_coefficients() - asked.totals * np.log(asked.sizes)))

@@ -16,7 +16,7 @@ from thali._inference.places import starts
 from thali._labels import plural
 from thali._model.predictive_check import CHECKED
 from thali._model.registry import spec_of
-from thali.errors import DataError
+from thali.errors import DataError, Setting
 
 from .scorer import BASE, DIFFERENCE, WORST, Scorer
 from .splitter import USUAL, Evenly, Splitter, folds_wanted, not_both
@@ -198,6 +198,13 @@ class ScoredOccasions:
     def __init__(self, data: Choices) -> None:
         if not np.array_equal(data.times, np.floor(data.times)):
             raise DataError("compare leaves out whole choices, but these have fractional weights; give integer counts.")
+        if data.n_ties:
+            raise DataError(
+                f"Held-out choices cannot be ties in rankings, but the data contain {plural(data.n_ties, 'tie')};"
+                " compare with ",
+                Setting("by", "evidence"),
+                ".",
+            )
         asked = data.questions()
         answer = np.flatnonzero(asked.counts)
         who, times = np.full(len(answer), -1), asked.counts[answer]

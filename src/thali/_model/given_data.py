@@ -25,6 +25,6 @@ def data_of_thali(data: Any, matrix: str = "") -> Any:
         raise DataError(
             f"fit requires thali data, such as PairedComparisons; got {type(data).__name__}. Wrap a count matrix as"
             " PairedComparisons(counts), a matrix of similarities as Similarities(matrix), rows of three objects, the"
-            " odd one last, as Triplets(rows), a long table of choices as Choices.from_frame(frame)."
+            " odd one last, as Triplets(rows), or a long table of choices as Choices.from_frame(frame)."
         )
     return data

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
+from thali._labels import plural
 from thali.errors import ArgumentError, DataError
 
 if TYPE_CHECKING:
@@ -19,6 +20,11 @@ def choices_by_person(data: Any) -> tuple[np.ndarray, Any]:
         raise ArgumentError(
             f"Choices of respondents must be Choices; got {type(data).__name__}. Convert comparisons with"
             " Choices.from_comparisons(comparisons)."
+        )
+    if data.n_ties:
+        raise DataError(
+            f"The choices of a respondent cannot be ties in rankings, but the data contain"
+            f" {plural(data.n_ties, 'tie')}."
         )
     if (given := data.questions().given) is None:
         raise DataError(

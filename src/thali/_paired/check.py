@@ -65,10 +65,7 @@ def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[
     """Return a question for each set, and the probabilities of its answers by each judge."""
     from thali._worths.answers import set_probabilities
 
-    if data.n_ties:
-        data = without_tied_sets(data)
-    if not data.n_sets:
-        raise DataError("All choices are ties in rankings, which the check of predictions does not cover.")
+    data = without_tied_sets(data)
     asked = data.questions()
     if not density.n_judges:
         return asked, [AlikeRespondents(set_probabilities(density, data, points), lambda some: asked.times[some, None])]

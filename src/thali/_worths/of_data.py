@@ -114,9 +114,4 @@ def single_choices(data: Any) -> Any:
     DataError
         If there are no others.
     """
-    if not isinstance(data, Choices) or not data.n_ties:
-        return data
-    rest = without_tied_sets(data)
-    if not rest.n_sets:
-        raise DataError("All choices are ties; add rankings in which a single option is first.")
-    return rest
+    return without_tied_sets(data) if isinstance(data, Choices) else data

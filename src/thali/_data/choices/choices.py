@@ -449,15 +449,14 @@ class Choices(Judged):
     def never_judged(self) -> list[str]:
         return self.never_offered
 
-    def questions(self, ties: bool | None = None) -> Questions | None:
+    def questions(self, ties: bool | None = None) -> Questions:
         """Return a question for each set, answered by each of its members, or by each ordered pair of them.
 
         Sets with ties are left out, as the answers to them are too many; with `ties` each is a question with the one
         answer that was given.
         """
         if self.n_ties and not ties:
-            rest = parts.without_tied_sets(self)
-            return rest.questions() if rest.n_sets else None
+            return parts.without_tied_sets(self).questions()
         start, answer = self.start, self.choice
         if self.worst is not None:
             start, answer = first_answers(start), answers_given(self)

@@ -108,8 +108,12 @@ def of_choices(
 
 
 def without_tied_sets(data: "Choices") -> "Choices":
-    """Return the choices of single options."""
+    """Return the choices of single options; a DataError if there are none."""
+    if not data.n_ties:
+        return data
     kept = data.n_tied[data.set_of[data.choice]] == 1
+    if not kept.any():
+        raise DataError("All choices are ties in rankings; add rankings in which a single option is first.")
     return of_choices(data, data.respondent[kept], data.choice[kept], times=data.times[kept])
 
 
