@@ -39,7 +39,7 @@ def read_source(path: str | Path | Source) -> Source:
     except (OSError, ValueError) as error:  # ValueError: a name that holds the character 0
         raise DataError(_absent(path, error)) from None
     if stat.S_ISDIR(kind):
-        raise DataError(f"{str(path)!r} is a folder; give a file.")
+        raise DataError(f"{str(path)!r} is a folder; give the path of a file.")
     if not (stat.S_ISREG(kind) or stat.S_ISFIFO(kind)):
         raise DataError(f"{str(path)!r} is a device; give a file or a pipe.")
     try:

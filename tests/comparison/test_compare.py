@@ -299,7 +299,7 @@ def test_lapses_that_differ_are_said():
 def test_sentences_need_the_attributes(table):
     stripped = table.copy()
     stripped.attrs = {}
-    with pytest.raises(ArgumentError, match="table of thali.compare"):
+    with pytest.raises(ArgumentError, match="table from thali.compare"):
         sentences(stripped)
 
 

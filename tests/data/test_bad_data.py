@@ -337,7 +337,7 @@ def test_columns_that_say_nothing_of_choices(tmp_path):
 def test_paths(reader, tmp_path):
     (tmp_path / "choices.csv").write_text(",A,B\nA,0,1\nB,1,0\n")
     for path, sentence in (
-        (tmp_path, f"{str(tmp_path)!r} is a folder; give a file."),
+        (tmp_path, f"{str(tmp_path)!r} is a folder; give the path of a file."),
         (
             tmp_path / "choice.csv",
             f"There is no file {str(tmp_path / 'choice.csv')!r}. Did you mean 'choices.csv'?",

@@ -95,7 +95,7 @@ def check_finite(
                 "chosen over, or rejected for," if not (beaten or beats) else "rejected for" if beats else "chosen over"
             )
             raise DataError(
-                f"No finite estimate exists, because of options that were never {was} any other:"
+                f"No finite estimate exists, because some options were never {was} any other:"
                 f" {shorten(names)}. Remove such options",
                 InPython(" with `subset`"),
                 ", or ",

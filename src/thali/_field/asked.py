@@ -115,7 +115,8 @@ def _read(design: Any) -> "Options | pandas.DataFrame":
     if isinstance(design, Iterable):
         return Options(checked_labels(design, "The options"), {})
     raise ArgumentError(
-        Argument("design"), f" must be options, a mapping of options to pictures, a table or a path; got {design!r}."
+        Argument("design"),
+        f" must be a list of options, a mapping of options to pictures, a table or a path; got {design!r}.",
     )
 
 

@@ -153,7 +153,8 @@ def check_sentence(table: "pandas.DataFrame") -> str:
     found = "Misfit" if max(p_value, resolution) < MISFIT else "No misfit found"
     level = level_name(table.attrs["interval"])
     outside = f"{len(missed):,} of {len(table):,} {of.seen} fell outside the {level}"
-    sentence = f"{found} ({_p(p_value, resolution)}): {outside} predictive intervals ({by_chance} in simulated data)"
+    intervals = f"predictive intervals ({by_chance} on average in simulated data)"
+    sentence = f"{found} ({_p(p_value, resolution)}): {outside} {intervals}"
     if len(missed):
         names = {label: label for label in options_in(table)}
         rows: Any = missed.head(MAX_NAMED).itertuples()

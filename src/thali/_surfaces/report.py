@@ -63,7 +63,7 @@ def findings(answer: Any, **settings: Any) -> Findings:
     if isinstance(answer, pandas.DataFrame) and {"scorer", "by"} & set(answer.attrs):
         return of_comparison.findings_of(answer)
     raise ArgumentError(
-        "findings requires a fitted model, a table of thali.compare, a leaderboard, or a result of thali.paired or"
+        "findings requires a fitted model, a table from thali.compare, a leaderboard, or a result from thali.paired or"
         f" thali.designs; got {type(answer).__name__}."
     )
 

@@ -251,7 +251,7 @@ def test_the_number_of_features_with_and_without_singles(printed):
     posterior = made_up(4, draws=50, beside=3.0).posterior_["posterior"]
     text = printed(4, draws=50, beside=3.0)
     assert f"two or more objects: {number(float(posterior['n_shared_features'].mean()))} (89 %" in text
-    assert f"of only one object: {number(float(posterior['n_features'].mean()))} (89 %" in text
+    assert f"of a single object: {number(float(posterior['n_features'].mean()))} (89 %" in text
     assert re.search(r"^\d +0\.\d{3}$", text, re.MULTILINE)  # the probability of a number
     same = printed(4, draws=20, beside=0.0, common=())
     says(same, "0 in")

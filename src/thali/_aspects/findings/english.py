@@ -105,7 +105,7 @@ ENGLISH = SENTENCES | {
     "groups.more": "The {word} shared by {members} weighs more for {more} than for {less} (probability {sure} if the"
     " {word} exists; it exists with probability {probability})",
     "groups.same": "No shared {word} clearly differs in weight between groups.",
-    "groups.title": "Weights, by group, of the {word}s that are neither unique nor common to all",
+    "groups.title": "Weights by group, for {word}s shared by some but not all",
     "groups.others": "The exported table of {word}s contains {more}.",
     "groups.caption": "Weight of each {word} in each group.",
     "groups.ranks": "Most preferred: {first}.",
@@ -187,7 +187,7 @@ ENGLISH = SENTENCES | {
     "features.membership": "Probability that each option or object has the feature, given that the feature exists",
     "additive.counted": "features shared by two or more objects",
     "additive.counted.triplets": "features that affect the answers",
-    "additive.all": "features in total, including those of only one object",
+    "additive.all": "features in total, including features of a single object",
     "additive.no variance": "All similarities are equal, so there is no variance to account for.",
     "additive.explained": "{whose} account for {share} % of the variance of the data.",
     "additive.of.expectation": "Expected similarities",

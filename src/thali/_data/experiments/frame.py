@@ -98,7 +98,7 @@ def never_none(where: tuple[tuple[str, str], ...], frame: "pd.DataFrame", altern
     if len(where) == 1 and name == alternative:
         return Message(
             Argument("none"),
-            f" is {label!r}, but no alternative is called so; the alternatives are {shorten(known)}."
+            f" is {label!r}, but there is no such alternative; the alternatives are {shorten(known)}."
             f"{suggest(label, known)}",
         )
     cells = " and ".join(f"{label!r} in column {name!r}" for name, label in where)

@@ -143,7 +143,7 @@ def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[st
         if not text:
             raise DataError(
                 f"Attribute {name!r} {where(row)} is missing; fill in the value",
-                Clause(", or write a word for a missing value and declare this word with ", Argument("missing")),
+                Clause(", or enter a code for missing values and declare it with ", Argument("missing")),
                 ".",
             )
         raise DataError(

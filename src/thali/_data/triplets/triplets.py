@@ -182,7 +182,7 @@ class Triplets(Judged):
         columns = triplet_columns(list(frame.columns), given)
         if columns is None:
             raise DataError(
-                f"The columns {shorten(list(frame.columns), 12)} are not recognised as triplets; expected {EXPECTED}."
+                f"The columns {shorten(list(frame.columns), 12)} are not enough for triplets; expected {EXPECTED}."
             )
         frame = answered_rows(frame, columns.chosen or [columns.odd], columns.objects)
         names, questions = answers_in(frame, columns, labels, weights)

@@ -128,7 +128,7 @@ def report(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder given to --out of thali fit, compare or leaderboard, or a file written by save.",
+            help="The folder passed as --out to thali fit, compare or leaderboard, or a file written by save.",
             show_default=False,
         ),
     ],
@@ -155,7 +155,7 @@ def show(
         Path,
         typer.Argument(
             metavar="RESULTS",
-            help="The folder given to --out of thali fit, compare or leaderboard, or a file written by save.",
+            help="The folder passed as --out to thali fit, compare or leaderboard, or a file written by save.",
             show_default=False,
         ),
     ],
