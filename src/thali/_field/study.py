@@ -243,7 +243,9 @@ def _only(what: str, held: Mapping[str, Any], known: tuple[str, ...]) -> None:
 
 def post_address(value: Any) -> str:
     """An address to which a page may send: https, or http on this computer."""
-    expected = "'post' must be a full address without user name and password, such as 'https://example.org/answers'"
+    expected = (
+        "'post' must be an address with https and without user name or password, such as 'https://example.org/answers'"
+    )
     text = _text("post", value)
     try:
         parts = urlsplit(text)

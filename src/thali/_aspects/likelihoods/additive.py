@@ -124,12 +124,12 @@ class Additive:
             )
         sigma, spread = self.fixed_sigma(data), float(np.std(data.values))
         if sigma is not None and sigma * math.sqrt(mean_share(data)) < SMALL * spread and not is_quiet():
-            judged = "" if (data.judgements == 1).all() else " for means of that many judgements"
+            judged = "" if (data.judgements == 1).all() else ", divided by the root of the number of judgements,"
             warn(
                 DataWarning(
                     Setting("sigma", sigma),
-                    f" is very small{judged} beside the standard deviation of the similarities, {spread:.3g}, so"
-                    " chains mix very slowly; choose a larger value, or set ",
+                    f"{judged} is less than {SMALL:g} times the standard deviation of the similarities, {spread:.3g},"
+                    " so chains mix very slowly; choose a larger value, or set ",
                     Setting("sigma", LEARNED),
                     " to estimate sigma.",
                 )
