@@ -40,10 +40,9 @@ ENGLISH = {
     "methods.luce": "Choices were modelled with the choice rule of {source}; log worths were Normal(0, s²), {spread}.",
     "methods.learned": "with log s ~ Normal(log 1.3, 1)",
     "methods.fixed": "with s fixed at {spread:g}",
-    "methods.rankings": "Rankings were modelled as successive choices of the best remaining option {source}.",
     "methods.ties": ", with log nu ~ Normal(0, 2²)",
-    "methods.laplace": "Draws came from Laplace approximations over a lattice of s {source}, corrected by Markov chains"
-    " where the posterior was skew.",
+    "methods.laplace": "Draws came from Laplace approximations on a grid of values of s {source}, corrected by Markov"
+    " chains where the posterior was skewed.",
     "methods.mcmc": "The posterior was sampled by Hamiltonian Monte Carlo given s, with moves of scale.",
     "methods.maximum": "Worths were estimated by maximum likelihood; standard errors {errors}.",
     "methods.people": "are clustered by respondent {source}",

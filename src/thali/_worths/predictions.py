@@ -10,6 +10,7 @@ from thali._data.questions import AnswerProbabilities, places_in
 from thali._inference.numerics.counts import outcomes
 from thali._inference.numerics.davidson import shares
 from thali._inference.numerics.ranks import average_ranks
+from thali._inference.places import starts
 from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.best_worst import answer_probabilities, shares_of
@@ -131,7 +132,7 @@ class WorthDraws(NamedTuple):
             ]
             found = np.concatenate(parts, axis=1)
         else:
-            start, members = np.concatenate([[0], np.cumsum([len(each) for each in places])]), np.concatenate(places)
+            start, members = starts([len(each) for each in places]), np.concatenate(places)
             of_sets = self.of_best_and_worst if has_answers(sets) else self.of_members
             found = self._summed(of_sets(start, members), return_se)
             sizes = np.array([len(each) for each in places])
@@ -165,7 +166,7 @@ class WorthDraws(NamedTuple):
         from scipy.special import logsumexp
 
         which, times = choices_by_person(data)
-        start, members = np.concatenate([[0], np.cumsum(data.sizes)]), np.concatenate(places_of(data, self.labels)[0])
+        start, members = starts(data.sizes), np.concatenate(places_of(data, self.labels)[0])
         logs = np.empty((self.count, times.shape[1]))
         for draws in _slices(self.count, int(data.answers.sum())):
             some = self.take(draws)
