@@ -84,7 +84,9 @@ def without_places(message):
     """A message as it is on every machine: without temporary folders, and without the name of a platform."""
     text = str(message)
     for folder in temporary:
-        text = re.sub(f"[^\\s'\"`]*{re.escape(folder)}{BELOW}", "", text)
+        path = f"[^\\s'\"`]*{re.escape(folder)}{BELOW}"
+        text = re.sub(f"(?<=['\"`]){path}(?=['\"`])", "FOLDER", text)
+        text = re.sub(path, "", text)
     return PLATFORM.sub("PLATFORM", text)
 
 

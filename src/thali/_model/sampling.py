@@ -282,8 +282,8 @@ class _Work:
             EstimateWarning(
                 "Half of ",
                 Setting("max_time", self.run.max_time),
-                f" has passed, but the chains are still warming up. They restart with {tune:,} warm-up states"
-                f" instead of {self.run.tune:,}. Allow more time for better results.",
+                f" has passed, but the chains are still warming up. They start again with {tune:,} warm-up draws"
+                f" instead of {self.run.tune:,}. For better results, allow more time.",
             )
         )
         progress.note("warm-up takes too long: restarting with a shorter warm-up")

@@ -137,8 +137,9 @@ ENGLISH = SENTENCES | {
     "kinds.caption": "Weight of each aspect in each class.",
     "kinds.kappa": "Weights vary between classes with a relative standard deviation of {estimate}.",
     "kinds.n_kinds": "Number of occupied classes: {value}.",
-    "kinds.agreement": "Agreement of class memberships with the most typical draw (share of pairs of respondents that"
-    " are together in both draws, or in neither): {value}.",
+    "kinds.agreement": "Agreement between the class memberships of a draw and those of the most typical draw (Rand"
+    " index: the share of pairs of respondents that both draws assign to the same class, or both to different"
+    " classes): {value}.",
     "kinds.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
     "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a Dirichlet(1, ..., 1) prior on"
     " the class shares; class memberships were inferred. The classes shared the same aspects but had separate"

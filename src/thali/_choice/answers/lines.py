@@ -22,8 +22,8 @@ def reach(
     """The lines that reach most respondents, the best first."""
     if not chooser.has_individuals:
         raise ArgumentError(
-            "All respondents have the same tastes in this model, so a line reaches all or none of them; fit a"
-            " hierarchical logit or a latent class logit."
+            "All respondents have the same tastes in this model, so a product line reaches either all of them or none;"
+            " fit a hierarchical logit or a latent class logit."
         )
     if isinstance(people, str) and people == NEW:
         raise ArgumentError(
@@ -39,9 +39,9 @@ def reach(
         if not nothing.any():
             warn(
                 DataWarning(
-                    "Respondents were offered a no-choice option, but the market has no row for it, so a product"
-                    " reaches every respondent who would choose it more often than by chance, even those who would"
-                    " rather buy nothing. Add a no-choice row."
+                    "Respondents were offered a no-choice option, but the market has no row for it. A product"
+                    " therefore counts as reaching every respondent who would choose it more often than by chance,"
+                    " even those who would rather buy nothing. Add a no-choice row."
                 )
             )
     fewer = chooser.thinned(len(draws_held(len(chooser.chain), int(asked.sum()), len(cells))))

@@ -197,13 +197,12 @@ def compare(
         str | None,
         typer.Option(
             metavar="[NAME=]ibp|unique|K|FILE|tree[:L]|MODEL|WEIGHTS[:...]|PEOPLE[:...]|classes:N[:...],...",
-            help="Models to compare, separated by commas, each optionally as NAME=MODEL. Choices and similarities:"
-            " values of --aspects or --features of thali fit, tree (with --tree; tree:0.5 sets the leaf length to 0.5),"
-            " or names of models such as plackett-luce and multinomial-logit (with default settings). With"
-            " --group: common, free or similar weights of the groups. With respondents: classes:2, independent,"
-            " adjusted or individuals, as for --people of thali fit. For aspects other than ibp, add their name, as in"
-            " similar:unique or classes:2:unique. Choice experiments: also attention:hierarchical-logit, which allows"
-            " for attribute non-attendance.",
+            help="Models to compare, separated by commas. NAME=MODEL sets the name that is printed. A model is a name"
+            " of thali fit --model (such as plackett-luce), with default settings; a value of --aspects or --features"
+            " (such as ibp or unique); or tree (with --tree; tree:0.5 sets the leaf length to 0.5). With --group, also"
+            " common, free or similar: the weights of the groups. With respondents, also a value of --people (such as"
+            " adjusted or classes:2). similar:unique and classes:2:unique have unique aspects instead of inferred"
+            " ones. For choice experiments, attention:hierarchical-logit adds attribute non-attendance.",
             show_default="default models for the kind of data",
         ),
     ] = None,
@@ -374,8 +373,8 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="NAME=increasing|decreasing ...",
-            help="With --tasks: whether all respondents prefer more or less of an attribute, so that dominated"
-            " products are avoided.",
+            help="With --tasks: attributes of which all respondents prefer more (increasing) or less (decreasing), such"
+            " as price=decreasing; the design then avoids dominated products.",
             show_default=False,
         ),
     ] = None,
@@ -409,8 +408,9 @@ def design(
         int | None,
         typer.Option(
             metavar="PEOPLE",
-            help="Number of respondents in simulated studies. Prints how often each utility differs significantly from"
-            " 0, or how often the top three options are separated. 0: find the number required.",
+            help="Simulate studies with this number of respondents, and print how often each utility differs"
+            " significantly from 0 (with --tasks), or how often the top three options differ. 0: find the number of"
+            " respondents required.",
             show_default="no simulation",
         ),
     ] = None,
@@ -489,10 +489,10 @@ def leaderboard(
         list[str],
         typer.Argument(
             metavar="FILE...",
-            help="Tables (CSV, TSV, Excel, Parquet, JSON Lines of any size) or the name of a bundled data set. Votes"
-            " of an arena (model_a, model_b, winner), pairs of winner and loser, results of games, a square"
-            " matrix of counts, rankings, choices or best-worst sets. Several files are merged; the first may be"
-            " leaderboard.nc of an earlier run.",
+            help="Tables of any size (CSV, TSV, Excel, Parquet or JSON Lines), or the name of a bundled data set."
+            " Tables may contain votes (model_a, model_b, winner), winners and losers, results of games, a square"
+            " matrix of counts, rankings, choices or best-worst sets. Several files are merged. To update a"
+            " leaderboard, give its leaderboard.nc as the first file.",
             show_default=False,
         ),
     ],

@@ -75,8 +75,8 @@ LEADERBOARD = (
     TIES.but(default="davidson"),
     Option(
         "method",
-        "Estimation method. laplace: approximate posterior, in seconds; mcmc: posterior draws; maximum-likelihood: no"
-        " prior.",
+        "Estimation method. laplace: approximate posterior (takes seconds); mcmc: posterior draws; maximum-likelihood:"
+        " no prior.",
         default="laplace",
         words={name: name for name in ("laplace", "mcmc", "maximum-likelihood")},
     ),
@@ -102,11 +102,10 @@ LEADERBOARD = (
     ),
     PEOPLE.but(
         help="How respondents differ. independent: no differences, and all votes are independent; adjusted: no"
-        " differences, but intervals allow for repeated votes of a respondent; individuals (with --method mcmc): the"
-        " worths of each respondent vary around common worths.",
+        " differences, but intervals allow for repeated votes of a respondent.",
         default="adjusted; independent with --method mcmc, where the convergence check warns",
         metavar="",
-        words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},
+        words={word: PEOPLE.words[word] for word in ("independent", "adjusted")},
         type=str,
     ),
     Option(
