@@ -167,7 +167,7 @@ ADDITIVE = ModelSpec(
         ),
         Option(
             "kind",
-            "Estimate to print and save.",
+            "Which estimate to print and save.",
             to=REPORT,
             typed="estimate",
             default="expectation",

@@ -140,7 +140,7 @@ def _labels_of(seen: Sequence[_Part]) -> tuple[np.ndarray, np.ndarray]:
     if len(set(kinds)) > 1:
         text, number = (repr(seen[kinds.index(kind)].labels[0]) for kind in (True, False))
         raise DataError(
-            f"y contains labels of mixed type, {text} in one block and {number} in another; convert them to one type."
+            f"y contains labels of mixed types, {text} in one block and {number} in another; convert them to one type."
         )
     labels, places = np.unique(np.concatenate([part.labels for part in seen]), return_inverse=True)
     counts = np.zeros(len(labels), np.int64)

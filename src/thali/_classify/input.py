@@ -199,7 +199,7 @@ def _of_one_kind(labels: np.ndarray, keep: bool) -> np.ndarray:
         )
     if len(seen) > 1:
         examples = " and ".join(f"{label!r} ({kind})" for kind, label in seen.items())
-        raise DataError(f"y contains labels of mixed type, {examples}; convert them to one type, for instance strings.")
+        raise DataError(f"y contains labels of mixed types, {examples}; convert them to one type, such as strings.")
     return labels if keep and "string" in seen else np.array(labels.tolist())
 
 

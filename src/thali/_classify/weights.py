@@ -31,8 +31,8 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
         raise DataError("`sample_weight` must contain numbers, one per row of X.") from None
     if weight.shape != (rows,):
         raise DataError(
-            f"`sample_weight` must be one-dimensional, with one number for each of {rows} rows of X; got shape"
-            f" {weight.shape}."
+            f"`sample_weight` must be one-dimensional, with one number for each of the {rows} rows of X; got"
+            f" shape {weight.shape}."
         )
     if (wrong := ~((weight <= LARGEST) & (weight >= 0.0))).any():
         row = int(np.argmax(wrong))

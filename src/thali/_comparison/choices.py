@@ -411,12 +411,12 @@ class PeopleScorer(ChoiceScorer):
 
     def remarks(self, table: "pandas.DataFrame", ranked: list[str]) -> list[str]:
         scores = table.loc[ranked, "together"].dropna().sort_values(ascending=False, kind="stable")
-        best = f"{scores.index[0]}: {scores.iloc[0]:.3f} per choice"
+        best = f"{scores.index[0]!r} (log score {scores.iloc[0]:.3f} per choice)"
         less = [
-            f"{name} {-row['together_difference']:.3f} lower (standard error {row['together_difference_se']:.3f})"
+            f"{name!r} is {-row['together_difference']:.3f} lower (standard error {row['together_difference_se']:.3f})"
             for name, row in table.loc[scores.index[1:]].iterrows()
         ]
-        sentence = "; ".join([f"All choices of a respondent are jointly predicted best by {best}", *less[:_MAX_NAMED]])
+        sentence = "; ".join([f"The choices of a respondent are jointly predicted best by {best}", *less[:_MAX_NAMED]])
         return [f"{sentence}.", *super().remarks(table, ranked)]
 
 

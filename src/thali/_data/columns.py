@@ -135,8 +135,8 @@ def refuse_nested(values: "pd.Series") -> None:
     for row, value in values.items():
         if not pd.api.types.is_scalar(value):
             raise DataError(
-                f"Column {values.name!r} contains a {type(value).__name__} in row {row}; put each value into a"
-                " separate column or row, or remove the column."
+                f"Column {values.name!r} contains a value of type {type(value).__name__} in row {row}; put each"
+                " element into a separate column or row, or remove the column."
             )
 
 

@@ -210,7 +210,7 @@ def with_more(old: Any, new: Any) -> Any:
             f" {shorten(unknown)}; fit all data together.{suggest(unknown[0], old.labels)}"
         )
     if old.covariate_names or new.covariate_names:
-        raise DataError("Comparisons with covariates cannot be updated; fit all data together.")
+        raise DataError("A fit with covariates cannot be updated with new comparisons; fit all data together.")
     return old.together([new], old.labels)
 
 

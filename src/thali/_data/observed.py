@@ -25,8 +25,8 @@ class Observed:
             )
         if "labels" not in data._fields:
             raise DataError(
-                f"{type(data).__name__} requires a field `labels` with the names of the options; its"
-                f" fields are {shorten(data._fields) or 'none'}."
+                f"{type(data).__name__} requires a field `labels` with the names of the options; the"
+                f" fields found are: {shorten(data._fields) or 'none'}."
             )
         self.original: Any = data
         self.labels = tuple(str(label) for label in data.labels)

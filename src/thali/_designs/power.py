@@ -166,8 +166,8 @@ def _refuse_few(number: int, p: int, spread: float) -> None:
     if number < (least := _least(p, spread)):
         raise ArgumentError(
             Argument("respondents"),
-            f" must be at least {least} if respondents vary ({_MORE} more than the number of coefficients, {p}, for"
-            f" standard errors by respondent); got {number}.",
+            f" must be at least {least} if respondents vary; standard errors clustered by respondent"
+            f" require {_MORE} more respondents than coefficients ({p}). Got {number}.",
         )
 
 

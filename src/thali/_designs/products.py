@@ -80,7 +80,7 @@ def _levels_of(name: str, given: Any) -> tuple[Any, ...]:
     labels = list(map(as_label, levels))
     if len(levels) < 2 or len(set(labels)) < len(labels):
         raise ArgumentError(
-            Argument("attributes"), f": {name!r} must have at least two different levels; got {given!r}."
+            Argument("attributes"), f": {name!r} requires a list of at least two different levels; got {given!r}."
         )
     return levels
 
@@ -233,8 +233,8 @@ def _of_pilot(
         if lost := [level for key, level in zip(keys, own, strict=True) if key not in place]:
             raise ArgumentError(
                 Argument("prior"),
-                f", the fitted model, has no utility for some levels of {name!r}:"
-                f" {shorten([as_label(level) for level in lost])}; give utilities, or remove such levels.",
+                f", the fitted model, has no utility for these levels of {name!r}:"
+                f" {shorten([as_label(level) for level in lost])}; give their utilities, or remove the levels.",
             )
         columns.append([place[key] for key in keys])
     if has_none:

@@ -142,7 +142,7 @@ def _refuse(planned: Planned) -> None:
     is_numbered = kind not in (CHOICE, RATINGS)
     if is_numbered and (meant := [label for label in labels if label in _keys(planned)]):
         raise DataError(
-            f"psychopy records the position of the chosen option, such as {meant[0]!r}, which is also the name of an"
+            f"PsychoPy records the position of the chosen option, such as {meant[0]!r}, which is also the name of an"
             " option; rename the option."
         )
     if not any(has_pictures):

@@ -184,5 +184,5 @@ def _with_ties(data: Any, ties: Any) -> PairedComparisons:
     if ties is None:
         return data
     if data.n_ties:
-        raise DataError(f"The data already contain {plural(data.n_ties, 'tie')}; remove `ties`.")
+        raise DataError(f"The data already contain {plural(data.n_ties, 'tie')}; omit the argument `ties`.")
     return PairedComparisons(data.counts, data.labels, ties, weights=True)

@@ -250,8 +250,8 @@ def _check_file(path: Path, verify: bool) -> None:
         raise DataError(f"'{path}' cannot be read: {error.strerror or error}") from error
     if not intact:
         raise DataError(
-            f"'{path}' is damaged or has been changed since thali wrote it (its hash is missing or wrong); to read it"
-            " anyway, use th.load(path, verify=False)"
+            f"'{path}' was not written by thali, or was changed or damaged afterwards (its hash is missing or wrong);"
+            " to read it anyway, use th.load(path, verify=False)."
         )
 
 

@@ -78,10 +78,10 @@ def check_estimable(data: Any, density: Density) -> None:
     directions = np.linalg.eigvalsh(curvature / scale / scale[:, None])
     if np.count_nonzero(directions < _FLAT) > 1:  # a common change of all log worths is always one
         raise DataError(
-            f"The effects of {shorten(data.covariate_names)} are not identified separately from the worths, because"
-            " they do not vary between comparisons of the same pair or are collinear; set ",
+            f"The effects of {shorten(data.covariate_names)} cannot be separated from the worths, because the"
+            " covariates do not vary between comparisons of the same pair or are collinear; set ",
             Setting("method", "laplace"),
-            ", which has a prior, or name fewer with ",
+            ", which has a prior, or give fewer columns in ",
             Argument("covariates"),
             ".",
         )

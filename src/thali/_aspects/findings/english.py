@@ -120,7 +120,7 @@ ENGLISH = SENTENCES | {
     "groups.methods": "The {number} groups shared the same {word}s but had separate weights{how}",
     "groups.methods.free": ", independent across groups.",
     "groups.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~ Gamma(2, 0.1).",
-    "groups.methods.covariates": "Covariate coefficients were the same in all groups.",
+    "groups.methods.covariates": "Covariate coefficients were constrained to be equal in all groups.",
     "kinds.asked": "Which latent classes are there, which respondents belong to the same class, and what does each"
     " class prefer?",
     "kinds": "Number of latent classes: {number} (probability {probability}; at most {most} allowed).",
@@ -144,7 +144,7 @@ ENGLISH = SENTENCES | {
     "kinds.methods": "Each respondent belonged to one of {number} latent classes, with a Dirichlet(1, ..., 1) prior on"
     " the class shares; class memberships were inferred. The classes shared the same aspects but had separate"
     " weights{how}",
-    "kinds.methods.covariates": "Covariate coefficients were the same in all classes.",
+    "kinds.methods.covariates": "Covariate coefficients were constrained to be equal in all classes.",
     "kinds.methods.free": ", independent across classes.",
     "kinds.methods.similar": ", which varied around a common weight v as Gamma(κ, κ / v), with κ ~ Gamma(2, 0.1).",
     "kinds.methods.matched": "Classes were matched across draws by their members {source}.",

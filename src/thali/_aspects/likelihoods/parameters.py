@@ -289,13 +289,13 @@ def start_of(parameters: Mapping[str, Any], fields: Any, log_prior: Any) -> np.n
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
             known = shorten([each for each in fields._fields if isinstance(getattr(fields, each), int | float)])
             raise ArgumentError(
-                f"The parameter {name!r} starts at the value of the field {name!r} of the data, which must be a finite"
-                f" number; fields with a single number: {known or 'none of them'}."
+                f"The parameter {name!r} starts at the value of the data field {name!r}, which must be a single finite"
+                f" number; the fields with a single number are: {known or 'none'}."
             )
         if prior is not None and not np.isfinite(prior.log_density(np.array([float(value)]))[0]):
             raise ArgumentError(
-                f"The parameter {name!r} starts at {value:g}, where its prior {prior!r} has density 0; change the"
-                " field to a value that the prior allows."
+                f"The parameter {name!r} starts at {value:g}, where its prior {prior!r} has density 0; start it"
+                " at a value that the prior allows."
             )
         values.append(float(value))
     if log_prior is not None and not math.isfinite(float(getattr(log_prior, "py_func", log_prior)(fields))):

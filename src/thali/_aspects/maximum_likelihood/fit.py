@@ -206,8 +206,8 @@ def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
         if len(loose) > 1:
             what = f"effects of {shorten(loose)} from each other or"
         raise DataError(
-            f"The comparisons do not separate the {what} from the weights, because a change of one can be"
-            " balanced by the others in every choice probability; remove a covariate, or use ",
+            f"The comparisons cannot separate the {what} from the weights, because a change in one can be offset"
+            " by changes in the others without altering any choice probability; remove a covariate, or use ",
             Setting("method", "mcmc"),
             ".",
         )

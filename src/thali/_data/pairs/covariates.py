@@ -328,7 +328,7 @@ def _indicators(frame: "pd.DataFrame", name: str) -> dict[str, np.ndarray]:
         raise _constant(name, repr(levels[there[0]]))
     if len(there) == len(frame) and len(there) > 2:
         raise DataError(
-            f"The covariate {name!r} has a different category in each of {len(frame):,} rows, such as"
+            f"The covariate {name!r} has a different category in each of its {len(frame):,} rows:"
             f" {shorten(levels, 3)}; give numbers, or categories that repeat."
         )
     return {f"{name}={levels[code]}": (codes == code).astype(float) for code in there[1:]}

@@ -84,9 +84,9 @@ def _doubt_of_square(square: Square) -> Message | None:
     if not square.holds_confusions:
         return None
     return Message(
-        "The diagonal of the square dominates and all rows have the same sum, as in confusion matrices; it may contain"
-        " similarities",
-        Clause(" (to average the two sides, set ", Setting("symmetrize", "mean"), ")"),
+        "The diagonal of the table dominates and all rows have the same sum, as in a confusion matrix; the table may"
+        " contain similarities",
+        Clause(" (to average the two halves, set ", Setting("symmetrize", "mean"), ")"),
         _OF_DISTANCES,
         "; for choices (row chosen over column), leave the diagonal empty.",
     )

@@ -343,7 +343,8 @@ def design(
     per_person: Annotated[
         int | None,
         typer.Option(
-            help="Number of pairs or sets shown to each respondent, a balanced subset of all.", show_default=False
+            help="Number of pairs or sets to show to each respondent: a balanced subset of all of them.",
+            show_default=False,
         ),
     ] = None,
     versions: Annotated[
@@ -373,8 +374,8 @@ def design(
         list[str] | None,
         typer.Option(
             metavar="NAME=increasing|decreasing ...",
-            help="With --tasks: attributes of which all respondents prefer more (increasing) or less (decreasing), such"
-            " as price=decreasing; the design then avoids dominated products.",
+            help="With --tasks: attributes for which all respondents prefer higher (increasing) or lower (decreasing)"
+            " values, such as price=decreasing; the design then avoids dominated products.",
             show_default=False,
         ),
     ] = None,
@@ -500,7 +501,7 @@ def leaderboard(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write leaderboard.csv, .json and .png to a folder, and leaderboard.nc, for later updates.",
+            help="Folder for leaderboard.csv, .json and .png, and for leaderboard.nc, which later updates require.",
         ),
     ] = None,
     report: _Report = None,
