@@ -155,7 +155,7 @@ def test_effects_of_covariates_are_found(fitted):
     if data.covariate_names:
         findings = model.findings()
         assert findings["covariates"].table.equals(model.covariate_effects())
-        assert "the same in all classes." in str(findings["methods"])
+        assert "to be equal in all classes." in str(findings["methods"])
 
 
 def test_covariates_of_options_change_worths():

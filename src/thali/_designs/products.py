@@ -80,7 +80,7 @@ def _levels_of(name: str, given: Any) -> tuple[Any, ...]:
     labels = list(map(as_label, levels))
     if len(levels) < 2 or len(set(labels)) < len(labels):
         raise ArgumentError(
-            Argument("attributes"), f": {name!r} requires a list of at least two different levels; got {given!r}."
+            Argument("attributes"), f": {name!r} must be a list of at least two different levels; got {given!r}."
         )
     return levels
 

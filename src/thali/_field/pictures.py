@@ -30,7 +30,9 @@ def picture(path: Path) -> str:
         If the file is missing, no picture, too large, or an SVG that holds more than a drawing.
     """
     if not path.is_file():
-        raise DataError(f"There is no picture {str(path)!r}; give paths relative to the folder of the list.")
+        raise DataError(
+            f"There is no picture {str(path)!r}; give paths relative to the folder that contains the list of pictures."
+        )
     if (size := path.stat().st_size) > MAX_BYTES:
         raise DataError(f"The picture {str(path)!r} has {size:,} bytes; reduce it to at most {MAX_BYTES:,} bytes.")
     content = path.read_bytes()

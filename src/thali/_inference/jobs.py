@@ -272,7 +272,7 @@ def difference(was: Mapping[str, Any], now: Mapping[str, Any], this: str) -> Mes
     for name, version in now["versions"].items():
         if (former := was["versions"].get(name)) != version:
             return Message(
-                f"was started with {name} {former}, but {this} has {name} {version}, which may draw differently"
+                f"was started with {name} {former}, but {this} uses {name} {version}, which may give different draws"
             )
     if was["kind"] != now["kind"]:
         return Message(f"belongs to a {was['kind']}, but this is a {now['kind']}")

@@ -58,7 +58,7 @@ def simulate(source: Any, comparisons: int | None = None, random_seed: Any = Non
         labels, first, second, p = _table(source)
         if comparisons is None:
             raise ArgumentError(
-                "The number of comparisons per pair is missing; set simulate(probabilities, comparisons=...)."
+                "The number of comparisons per pair is missing; pass `comparisons` to simulate(probabilities)."
             )
         n = np.full(len(p), comparisons)
     wins = streams(random_seed, 1)[0].binomial(n.astype(np.int64), p)

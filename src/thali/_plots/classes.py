@@ -49,7 +49,7 @@ def classes(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_c
     """
     table = table.head(whole("max_classes", max_classes, 1))
     if not len(table):
-        raise ArgumentError("The table has no class of products, so there is nothing to draw.")
+        raise ArgumentError("The table contains no product classes, so there is nothing to draw.")
     names = [_wrapped(name) for name in table["product_class"]]
     lines = [name.count("\n") + 1 for name in names]
     axes = ax

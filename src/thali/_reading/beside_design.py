@@ -354,8 +354,8 @@ def _place(
         return None
     if design.by is not None and not version and not of_version[""]:
         raise DataError(
-            f"The design has several values of {design.by!r}, but the answer {where} contains none; add a column"
-            f" {design.by!r} to the answers."
+            f"The design has several values of {design.by!r}, but the answer {where} does not say which it belongs to;"
+            f" add a column {design.by!r} to the answers."
         )
     if own is None:
         of_which = f" of {design.by} {version!r}" if version else ""

@@ -162,7 +162,8 @@ class CountedTable(NamedTuple):
             one, other = (frame.index[(answer == torn[0]) & (old == was)][0] for was in (True, False))
             raise DataError(
                 f"{self.table.file}: rows {one} and {other} belong to one answer, but their identifiers in {name!r}"
-                f" differ, so that only row {one} was counted before; give all rows of an answer the same identifier."
+                f" differ, so only row {one} was counted when the file was first read; give all rows of an answer the"
+                " same identifier."
             )
         kept = ~old & ~above
         left = self._replace(

@@ -105,7 +105,7 @@ def test_bad_blocks():
         model.fit(da.from_array(np.ones((400, 3))), y)
     with refused(DataError, "requires y to be passed"):
         model.fit(da.from_array(X), None)
-    with refused(DataError, "mixed type, 'a'"):
+    with refused(DataError, "mixed types, 'a'"):
         model.fit(da.from_array(X), ["a", 1] * 200)
     parts = [da.from_delayed(delayed(part), (200,), dtype=object) for part in (y[:200], np.arange(200) % 2)]
     with refused(DataError, "'no'"):

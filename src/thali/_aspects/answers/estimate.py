@@ -145,7 +145,7 @@ def _matrix_of(target: Any, labels: "pandas.Index") -> np.ndarray:
 def _same_labels(given: Any, labels: Any) -> Any:
     if sorted(map(str, given)) != sorted(map(str, labels)):
         raise ArgumentError(
-            f"`target` must have the objects {shorten(list(labels), 99)}; got {shorten(list(given), 99)}."
+            f"`target` must contain the objects {shorten(list(labels), 99)}; got {shorten(list(given), 99)}."
         )
     return given
 

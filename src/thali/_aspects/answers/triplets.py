@@ -119,7 +119,7 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
     sizes, sides = [], []
     for number, entry in enumerate(sets):
         if isinstance(entry, str) or not hasattr(entry, "__iter__"):
-            raise ArgumentError(f"Entry {number} is {entry!r}; give sets of at least three objects, (a, b, c).")
+            raise ArgumentError(f"Entry {number} is {entry!r}; give sets of at least three objects, such as (a, b, c).")
         try:
             pairs = pairs_in(number, entry)
         except DataError as error:

@@ -134,7 +134,7 @@ def _check_nested(small: Estimates, large: Estimates) -> None:
     if alien:
         hint = " (check the order of the two models)" if large.n_parameters < small.n_parameters else ""
         raise ArgumentError(
-            f"The larger model has no aspects of the same options as {shorten(alien)} of the smaller model, so the"
+            f"The larger model has no aspect with the same options as {shorten(alien)} in the smaller model, so the"
             f" models are not nested{hint}; compare models that are not nested with aic_ or bic_."
         )
     if large.n_parameters == small.n_parameters:

@@ -64,8 +64,9 @@ ENGLISH = {
     "market.added": "A new product takes the constant of the product above it.",
     "market.randomised": "The simulator on this page uses the logit rule; shares by randomised first choice are in the"
     " market table only.",
-    "market.many_limited": "The simulator on this page assumes that every product is always available, because more"
-    " than {most} products are not; shares that allow for availability are in the market table only.",
+    "market.many_limited": "The simulator on this page allows for limited availability of at most {most} products."
+    " This market has more, so the simulator treats every product as always available; shares that allow for"
+    " availability are in the market table only.",
     "market.first": "the products of the first task",
     "market.asked": "the requested products",
     "market.scenario": "scenario {scenario}",
@@ -115,9 +116,9 @@ ENGLISH = {
     " probability that each respondent attends to it.",
     "attention.alike": "The data cannot distinguish ignoring an attribute from being almost indifferent to it"
     " {source}: respondents who are almost indifferent are counted as ignoring it.",
-    "attention.close": "For {named}, the coefficients of respondents who attend to the attribute extend to 0 (mean"
-    " below 2 standard deviations), so ignoring is hard to distinguish from indifference, and the share of respondents"
-    " who ignore them depends on the prior.",
+    "attention.close": "For {named}, the distribution of coefficients among respondents who attend to the attribute"
+    " reaches 0 (its mean is less than 2 standard deviations from 0). Ignoring an attribute is then hard to distinguish"
+    " from indifference, and the share of respondents who ignore it depends on the prior.",
     "attention.prior": "The share of respondents who ignore an attribute depends on the prior scale of the variances,"
     " {scale} (a larger scale gives a smaller share). Refit with {setting} to see the shares under another scale, and"
     " rely only on conclusions that hold under both.",

@@ -174,7 +174,7 @@ def prices_of(chooser: "Chooser", price: str) -> Prices:
     if len(order) < 2:
         raise ArgumentError(
             Argument("price"),
-            f": the tasks of the fit show only one level of {price!r}, so its effect is unknown; use an attribute"
+            f": the fitted tasks show only one level of {price!r}, so its effect is unknown; use an attribute"
             " that varies.",
         )
     turns = chooser.turns(place)

@@ -263,8 +263,8 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
     def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
         if len(aliased := list(self.coef_.columns[self.coef_.isna().any().to_numpy()])):
             yield DataWarning(
-                f"The data do not identify {shorten(list(map(str, aliased)))}, which is set to 0 in predictions;"
-                " remove an attribute that the other attributes determine."
+                f"The data do not identify the effect of {shorten(list(map(str, aliased)))}, which predictions set to"
+                " 0; remove an attribute that the other attributes determine."
             )
         if self._coincide():
             yield EstimateWarning(

@@ -164,7 +164,7 @@ class SequentialMonteCarlo(ClassEngine):
     def refuse_to_go_on(self) -> None:
         raise ArgumentError(
             Setting("method", "smc"),
-            " cannot be continued, because the evidence requires a complete run; fit with more draws.",
+            " cannot be continued, because the evidence is estimated by a complete run; fit with more draws.",
         )
 
 

@@ -113,7 +113,7 @@ def without_tied_sets(data: "Choices") -> "Choices":
         return data
     kept = data.n_tied[data.set_of[data.choice]] == 1
     if not kept.any():
-        raise DataError("All choices are ties in rankings; add rankings in which a single option is first.")
+        raise DataError("Every choice is a tie in a ranking; add rankings in which a single option is first.")
     return of_choices(data, data.respondent[kept], data.choice[kept], times=data.times[kept])
 
 

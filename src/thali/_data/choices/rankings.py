@@ -446,8 +446,8 @@ def _refuse_many(found: Ranked, unranked: str) -> None:
     rest = len(found.labels) - named if unranked == WORSE else 0
     if (shown := (named * (named + 1) // 2 + named * rest).sum()) > MAX_SHOWN:
         raise DataError(
-            f"The longest ranking has {named.max():,} options; as successive choices, these rankings would take"
-            f" {shown:,} rows, more than fit into memory. Truncate the rankings."
+            f"The longest ranking has {named.max():,} options; written as successive choices, these rankings take"
+            f" {shown:,} rows, which do not fit into memory. Truncate the rankings."
         )
 
 

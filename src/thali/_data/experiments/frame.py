@@ -297,7 +297,9 @@ def choices_of(
     choices, constant = _without_constant(choices, asked, guessed=attributes is None)
     described = {attribute.name for attribute in choices.scheme.attributes}
     if INSIDE in described:
-        raise DataError(f"The attribute name {INSIDE!r} is reserved for buying any product; rename the column.")
+        raise DataError(
+            f"The attribute name {INSIDE!r} is reserved for the utility of buying any product; rename the column."
+        )
     _refuse_single(choices.scheme.attributes)
     attributes_and_roles = {respondent, task, alternative, chosen, *described}
     further = [name for name in frame.columns if name not in attributes_and_roles]

@@ -130,7 +130,7 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
     if empty.any():
-        raise DataError(f"An object is missing {place(int(empty.argmax()))}; fill it in or remove the row.")
+        raise DataError(f"The name of an object is missing {place(int(empty.argmax()))}; fill it in or remove the row.")
     known = in_order(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
     position = positions(known)
     numbers = np.array([position.get(text, -1) for text in texts], np.int64)[codes]
@@ -228,7 +228,7 @@ def questions_of_sets(
     answers = [tuple(map(as_label, pair)) for pair in chosen]
     if len(answers) != len(asked):
         raise DataError(
-            f"Each set requires one chosen pair; got {plural(len(asked), 'set')} and {plural(len(answers), 'pair')}."
+            f"Each set requires one chosen pair, but there are {plural(len(asked), 'set')} and {plural(len(answers), 'pair')}."
         )
     names = _names_in(asked, labels)
     place, n = positions(names), len(names)

@@ -235,7 +235,7 @@ def compare(
     sensitivity: Annotated[
         bool | None,
         typer.Option(
-            help="With --by evidence: repeat under other priors (takes 2 to 6 times as long).",
+            help="With --by evidence: repeat the comparison under other priors (takes 2 to 6 times as long).",
             show_default="no-sensitivity",
         ),
     ] = None,
