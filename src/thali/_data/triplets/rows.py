@@ -228,7 +228,8 @@ def questions_of_sets(
     answers = [tuple(map(as_label, pair)) for pair in chosen]
     if len(answers) != len(asked):
         raise DataError(
-            f"Each set requires one chosen pair, but there are {plural(len(asked), 'set')} and {plural(len(answers), 'pair')}."
+            f"Each set requires one chosen pair, but there are {plural(len(asked), 'set')} and"
+            f" {plural(len(answers), 'pair')}."
         )
     names = _names_in(asked, labels)
     place, n = positions(names), len(names)
