@@ -30,6 +30,9 @@ def assert_readable(ax, monkeypatch, least=1, smallest=0):
         assert box.x0 > frame.x0 - 1 and box.x1 < frame.x1 + 1, name
         assert box.y0 > frame.y0 - 1 and box.y1 < frame.y1 + 1, name
         assert box.height >= smallest, f"{name!r} is too small to read"
+    for legend in filter(None, (axes.get_legend() for axes in figure.axes)):
+        box = legend.get_window_extent()
+        assert box.x0 > -1 and box.x1 < figure.bbox.x1 + 1, "a legend with its symbols"
     assert_apart(boxes)
     return [text.get_text() for text, _ in boxes]
 

@@ -47,5 +47,5 @@ def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
     name_rows(ax, at, names)
     ax.grid(axis="x", color="0.92", linewidth=0.7, zorder=0)
     ax.set_axisbelow(True)
-    legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
+    legend_of(ax, "lower right", (1.0, 1.0), handlelength=1.5)
     return ax

@@ -65,7 +65,7 @@ def trace(quantities: Mapping[str, np.ndarray], ax: "Sequence[Axes] | None" = No
     others = sorted((name for name in moving if name != _FIRST), key=lambda name: -r_hat[name])
     names = [name for name in (_FIRST, *others) if name in quantities][:_MAX_LINES]
     if not names:
-        raise ArgumentError("There is nothing to draw: no quantity that plots.trace draws changes between draws.")
+        raise ArgumentError("plots.trace requires a quantity that changes between draws; none of these does.")
     axes = new_axes(8.0, 0.5 + 1.6 * len(names), rows=len(names)) if ax is None else list(ax)
     titles = short([_NAMES.get(name, name) for name in names])
     for panel, name, title in zip(axes, names, titles, strict=True):
