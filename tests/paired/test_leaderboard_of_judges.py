@@ -381,7 +381,7 @@ def test_they_are_drawn():
             draw()
     many = battles(2000, 3, options=9, judges=70)
     board = th.leaderboard(many, judges=True, progressbar=False)
-    assert "60 of 70 judges" in th.plots.judges(board.judges()).get_title(loc="left")
+    assert "60 of 70 judges" in th.plots.judges(board.judges()).get_xlabel()
     board = th.leaderboard(many, period="week", date="day", progressbar=False)
     assert th.plots.worths_in_time(board.worths_in_time()).get_title(loc="left") == "grey: 2 more options"
 

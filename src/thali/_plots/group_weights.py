@@ -20,7 +20,7 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     """Draw the weight of each feature in each group of people, one line a feature, the most probable at the top.
 
     Dot and line are the posterior mean and the interval of the weight, given that the feature is there; of choices it
-    is a share of the group's total. The number beside the members is the probability of the feature. Features of one
+    is a share of the group's total. In parentheses: the probability of the feature. Features of one
     option, and of all of them, are left out.
 
     Parameters
@@ -57,7 +57,7 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     size = table["members"].map(len)
     table = table[(size > 1) & (size < n)].head(most)
     labels = [
-        f"{', '.join(short(list(members)))}  {p:.2f}"
+        f"{', '.join(short(list(members)))} (p = {p:.2f})"
         for members, p in zip(table["members"], table["probability"], strict=True)
     ]
     if ax is None:

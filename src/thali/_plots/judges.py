@@ -50,14 +50,14 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> rows += [("milk", "tea", "milk", "Bo"), ("milk", "tea", "tea", "Ann")] * 9
     >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
     >>> judges(th.leaderboard(battles, judges=True, progressbar=False).judges()).get_xlabel()
-    'discrimination (89 % interval)'
+    'discrimination (89 % interval)\nin parentheses: number of comparisons'
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
     count, half = len(table), MAX_JUDGES // 2
     shown = table if count <= MAX_JUDGES else table.iloc[np.r_[:half, count - half : count]]
     labels = [
-        f"{name}  {number:,g}"
+        f"{name} ({number:,g})"
         for name, number in zip(short(shown.index.tolist()), shown["comparisons"].tolist(), strict=True)
     ]
     rows = np.arange(len(shown))
@@ -73,12 +73,14 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.xaxis.set_major_locator(FixedLocator(marks))
     ax.xaxis.set_minor_locator(NullLocator())
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.set_xlabel(f"discrimination ({interval_name(interval_of(table))})")
     name_rows(ax, rows, labels)
-    title = f"next to each name: number of {table.attrs['answers']}"
-    title += f"; {MAX_JUDGES} of {count:,} judges" if count > MAX_JUDGES else ""
-    title += "; grey: no better than chance" if is_guess.any() else ""
-    ax.set_title(title, loc="left", fontsize=9)
+    notes = [f"discrimination ({interval_name(interval_of(table))})"]
+    notes.append(f"in parentheses: number of {table.attrs['answers']}")
+    if is_guess.any():
+        notes.append("grey: no better than chance")
+    if count > MAX_JUDGES:
+        notes.append(f"{MAX_JUDGES} of {count:,} judges")
+    ax.set_xlabel("\n".join(notes))
     ax.grid(axis="x", color="0.9", linewidth=0.8)
     ax.set_axisbelow(True)
     return ax
