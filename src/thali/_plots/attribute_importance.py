@@ -44,7 +44,7 @@ def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
     name_rows(ax, at, names)
     ax.set(ylim=(len(names) - 0.3, -0.5), xlabel="share of the utility range")
     ax.set_xlim(left=0)
-    ax.text(1.02, 1.0, "of choices", transform=ax.transAxes, fontsize=8, va="bottom")
+    ax.text(1.02, 1.0, "choices\ndecided", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, part in zip(at.tolist(), table["importance"], strict=True):
         ax.text(1.02, place, percent(part), transform=ax.get_yaxis_transform(), fontsize=9, va="center")
     ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)

@@ -35,11 +35,12 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """
     if ax is None:
         (ax,) = new_axes(5.6, 3.6)
+    table = table[table.index > 0]  # on a logarithmic axis
     for number, (way, label) in enumerate(_WAYS.items()):
         if way in table:
             ax.plot(table.index, table[way], color=COLOURS[number], marker="o", markersize=3.5, label=label)
     ax.axhline(0.5, color="0.7", linewidth=0.8, linestyle="--", zorder=0)
-    ax.set(xlim=(0, None), ylim=(-0.02, 1.02), xlabel="further votes")
+    ax.set(xscale="log", ylim=(-0.02, 1.02), xlabel="further votes")
     ax.set_ylabel("probability that the leaders are separated")
     ax.xaxis.set_major_formatter(lambda votes, _: f"{votes:,.0f}")
     hide_spines(ax)
