@@ -21,7 +21,7 @@ def test_points_are_profiles():
         wanted = found.profiles.query("segment == @number")["preferred"]
         np.testing.assert_allclose(points.get_xdata(), wanted)
         share = 100 * found.sizes.loc[number, "share"]
-        assert ax.get_title("left").startswith(f"{number}: {share:.0f} % of respondents")
+        assert ax.get_title("left").startswith(f"Segment {number}\n{share:.0f} % (")
     labels = [text.get_text() for text in drawn[0].get_yticklabels()]
     assert labels == ["5", "15", "25", "A", "B", "C", "no", "yes", "price", "brand", "zoom"]
 

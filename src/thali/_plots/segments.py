@@ -83,7 +83,7 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
         )
         divide_rows(panel, heads)
         interval = f"{100 * row['share_low']:.0f} to {percent(row['share_high'])}"
-        title = f"{segment}: {percent(row['share'])} of respondents\n({interval})"
+        title = f"Segment {segment}\n{percent(row['share'])} ({interval})"
         panel.set_title(title, fontsize=10, fontweight="bold", color=colour, loc="left", pad=6 + 12 * lines)
         panel.text(0.0, 1.0, wrapped[number], transform=panel.transAxes, fontsize=8, va="bottom", parse_math=False)
         panel.set(xlim=(-0.03, 1.03), ylim=(tall, 0))
@@ -96,7 +96,8 @@ def segments(found: Any, ax: "Sequence[Axes] | None" = None) -> "list[Axes]":
     figure = first.figure
     what, interval = "option" if is_of_options else "level", interval_name(interval_of(found.profiles))
     figure.supxlabel(
-        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {interval})",
+        f"probability that the {what} is preferred to another\n(grey: all respondents; line: {interval}; percentages:"
+        " shares of respondents)",
         fontsize=9,
     )
     return drawn
