@@ -104,7 +104,7 @@ def mark_points(ax: "Axes", x: np.ndarray, y: np.ndarray, names: list[str]) -> "
     return marks
 
 
-def legend_of(ax: "Axes", corner: str, at: tuple[float, float], **look: Any) -> "Legend":
+def legend_of(ax: "Axes", corner: Any, at: tuple[float, float], **look: Any) -> "Legend":
     """A legend without a frame, outside the axes at this corner, whose names are written as they are."""
     made = ax.legend(loc=corner, bbox_to_anchor=at, **({"frameon": False, "fontsize": 8} | look))
     for text in made.get_texts():

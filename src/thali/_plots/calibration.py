@@ -1,7 +1,7 @@
 """The frequency of each class against its predicted probability."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,7 +62,7 @@ def calibration(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, m
     """
     if max_classes < 1:
         raise ArgumentError(f"`max_classes` must be >= 1; got {max_classes}.")
-    expected = (table["rows"] * table["predicted"]).groupby(table["class"], sort=False).sum()
+    expected: Any = (table["rows"] * table["predicted"]).groupby(table["class"], sort=False).sum()
     classes = expected.sort_values(ascending=False, kind="stable").index[:max_classes]
     shown = [label for label in expected.index if label in set(classes)]
     names = short(list(map(str, shown)))
@@ -79,7 +79,7 @@ def calibration(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, m
         raise ArgumentError(f"`ax` must have one axis per class shown ({len(shown)}); got {len(axes)}.")
     most = float(np.sqrt(table["rows"].max()))
     for number, (panel, label, name) in enumerate(zip(axes, shown, names, strict=True)):
-        _draw(panel, table[table["class"] == label], most)
+        _draw(panel, table.loc[table["class"] == label], most)
         panel.set_title(name, fontsize=9, parse_math=False)
         if number % columns == 0:
             panel.set_ylabel("observed frequency", fontsize=9)

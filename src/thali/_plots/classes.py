@@ -63,19 +63,19 @@ def classes(table: "pandas.DataFrame", ax: "Sequence[Axes] | None" = None, max_c
     liked = table["liked"].to_numpy(float)
     colours = [_LIKED if each > 0.8 else _DISLIKED if each < 0.2 else _EITHER for each in liked]
     panels = ((shares, "share", "share of respondents"), (importance, "importance", "importance"))
-    for ax, column, label in panels:
+    for panel, column, label in panels:
         values, errors = table[column].to_numpy(float), np.nan_to_num(table[f"{column}_se"].to_numpy(float))
         low = np.minimum(errors, values)  # a share is not below 0
-        ax.barh(at, values, height=1.2, color=colours, zorder=2)
-        ax.errorbar(values, at, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3)
-        ax.set(ylim=(at[-1] + height[-1] / 2, 0), xlabel=label)
-        ax.set_xlim(left=0)
-        ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
-        ax.tick_params(axis="y", length=0)
-        hide_spines(ax, "left")
-        ax.set_yticks(at, [""] * len(at))
+        panel.barh(at, values, height=1.2, color=colours, zorder=2)
+        panel.errorbar(values, at, xerr=[low, errors], fmt="none", ecolor="0.15", elinewidth=1.1, zorder=3)
+        panel.set(ylim=(at[-1] + height[-1] / 2, 0), xlabel=label)
+        panel.set_xlim(left=0)
+        panel.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+        panel.tick_params(axis="y", length=0)
+        hide_spines(panel, "left")
+        panel.set_yticks(at, [""] * len(at))
     shares.set_yticks(at, names, fontsize=9, parse_math=False, linespacing=1.1)
-    covered = 100 * float(table["importance"].sum())
+    covered = 100 * float(table["importance"].to_numpy(float).sum())
     importance.set_xlabel(f"importance ({covered:.0f} % shown)")
     _legend(shares, colours)
     return [shares, importance]

@@ -141,7 +141,8 @@ def _draw_panel(ax: "Axes", scores: np.ndarray, models: list[tuple[str, str]], p
         axis.set_label_text(f"{_before(model, 12, ': ')}−ln likelihood of a pair", fontsize=9, parse_math=False)
     hide_spines(ax)
     named = _worth_naming(at)
-    handles += mark_points(ax, *at[named].T, [pairs[number] for number in named])
+    x, y = at[named].T
+    handles += mark_points(ax, x, y, [pairs[number] for number in named])
     room = {"borderpad": 0.2, "borderaxespad": 0.2, "handlelength": 1.0, "handletextpad": 0.3, "labelspacing": 0.2}
     legend = legend_of(ax, "lower left", (0, 1), handles=handles, fontsize=9, **room)  # which is the title
     for points in filter(None, legend.legend_handles):
@@ -179,7 +180,8 @@ def _scale(ax: "Axes", scores: np.ndarray) -> float:
     ax.set(xlim=(low, high), ylim=(low, high), aspect="equal")
     if logarithmic:
         for axis in (ax.xaxis, ax.yaxis):
-            axis.get_major_locator().set_params(subs=(1, 2, 5))
+            locator: Any = axis.get_major_locator()
+            locator.set_params(subs=(1, 2, 5))
             axis.set_major_formatter(lambda value, _: f"{value:,g}")
     else:
         ax.locator_params(nbins=6)

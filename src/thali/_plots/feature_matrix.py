@@ -1,6 +1,6 @@
 """The most probable features as a matrix, options by features, shaded by the weight to expect."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -57,7 +57,8 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     labels = table.attrs["labels"]
     n = len(labels)
     row_of = positions(labels)
-    expected = table["probability"] * (table["weight"] if "weight" in table else 1.0)
+    weight = table["weight"] if "weight" in table else 1.0
+    expected: Any = table["probability"] * weight
     sizes = table["members"].map(len)
     alone = _alone(table, expected.where(sizes == 1, 0.0), row_of)
     shared = table[(sizes > 1) & (sizes < n) & (table["probability"] >= _LEAST)].head(max_features)
@@ -84,7 +85,7 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     step = -(-n // _MAX_LABELS)
     ax.set_yticks(np.arange(0, n, step) + 0.5, shown[::step], parse_math=False, fontsize=9 if n <= 100 else 5)
     centres = ([0.5] if has_alone else []) + [left + column + 0.5 for column in range(k)]
-    doubtful = ~shared["converged"].to_numpy(bool)
+    doubtful = ~np.asarray(shared["converged"], bool)
     marks = np.where(doubtful, "*", "")
     above = [f"{probability:.2f}{mark}" for probability, mark in zip(shared["probability"], marks, strict=True)]
     ax.set_xticks(centres, [*(["alone"] if has_alone else []), *above], fontsize=8)

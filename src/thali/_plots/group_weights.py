@@ -55,7 +55,7 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
     if len(names) > MAX_GROUPS:
         raise ArgumentError(f"plots.group_weights draws at most {MAX_GROUPS} groups; got {len(names)}. Select fewer.")
     size = table["members"].map(len)
-    table = table[(size > 1) & (size < n)].head(most)
+    table = table.loc[(size > 1) & (size < n)].head(most)
     labels = [
         f"{', '.join(short(list(members)))} (p = {p:.2f})"
         for members, p in zip(table["members"], table["probability"], strict=True)

@@ -65,11 +65,13 @@ def individuals(table: "pandas.DataFrame", ax: "Axes | None" = None, population:
     labels = short([str(option) for option in options])
     if ax is None:
         (ax,) = new_axes(4.6 + label_width(labels), 1.0 + _ROW * len(labels))
-    most = max(float(shares[options].to_numpy().max()), 0.0 if population is None else float(population["high"].max()))
+    most = float(np.max(shares[options]))
+    if population is not None:
+        most = max(most, float(np.max(population["high"])))
     size = float(np.clip(160 / np.sqrt(len(shares)), 4, 20))
     rows = np.arange(len(options))
     for row, option in zip(rows, options, strict=True):
-        values = shares[option].to_numpy(float)
+        values = np.asarray(shares[option], float)
         ax.scatter(values, row + _apart(values, most), s=size, color=COLOURS[5], alpha=0.7, linewidths=0, zorder=2)
     if population is not None:
         own = population.loc[options]

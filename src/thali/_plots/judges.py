@@ -67,7 +67,7 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.axvline(1.0, color="0.7", linewidth=1.0, zorder=1)
     ax.hlines(rows, shown["low"], shown["high"], colors=colours, linewidth=1.6, zorder=2)
     ax.scatter(shown["discrimination"], rows, s=22, c=colours, zorder=3)
-    low, high = min(0.8, shown["low"].min()), max(1.25, shown["high"].max())
+    low, high = min(0.8, float(np.min(shown["low"]))), max(1.25, float(np.max(shown["high"])))
     ax.set(xscale="log", xlim=(low / 1.1, high * 1.1), ylim=(len(shown) - 0.4, -0.6))
     marks = [mark for mark in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50) if low / 1.1 <= mark <= high * 1.1]
     ax.xaxis.set_major_locator(FixedLocator(marks))

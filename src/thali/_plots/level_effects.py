@@ -54,8 +54,16 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "respondents_low" in table:
         people = table[["respondents_low", "respondents_high"]].to_numpy()
-        ax.hlines(places, *people.T, color="0.55", linewidth=1.0, zorder=1, label=f"{level_of(table)} of respondents")
-    draw_intervals(ax, places, middle, *ends.T, f"mean, {level_of(table)} interval")
+        ax.hlines(
+            places,
+            people[:, 0],
+            people[:, 1],
+            color="0.55",
+            linewidth=1.0,
+            zorder=1,
+            label=f"{level_of(table)} of respondents",
+        )
+    draw_intervals(ax, places, middle, ends[:, 0], ends[:, 1], f"mean, {level_of(table)} interval")
     ax.set(xlim=(-0.01, 1.01), ylim=(deepest, 0), xlabel="probability of being preferred")
     ax.set_xticks([0, 0.25, 0.5, 0.75, 1], ["0", "0.25", "0.5", "0.75", "1"])
     name_grouped_rows(ax, places, labels, head_places, heads)

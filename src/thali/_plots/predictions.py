@@ -64,7 +64,10 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         ends += np.array([-0.03, 0.03]) * max(float(np.ptp(ends)), 1e-9)
     worst = np.argsort(-np.abs(observed - predicted) / error, kind="stable")[:_WORST]
     names, what = _names(table)
-    named = [f"{names[k]}\nobserved {written(observed[k])}, predicted {written(predicted[k])}" for k in worst.tolist()]
+    named = [
+        f"{names[k]}\nobserved {written(float(observed[k]))}, predicted {written(float(predicted[k]))}"
+        for k in worst.tolist()
+    ]
     if ax is None:
         (ax,) = new_axes(4.8 + label_width([line for name in named for line in name.split("\n")]), 4.7)
     ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)

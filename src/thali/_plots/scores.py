@@ -1,6 +1,6 @@
 """Scores of options from 0 to 100, of all people or by group."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,9 +51,8 @@ def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     groups = [""] if table.index.nlevels == 1 else list(dict.fromkeys(table.index.get_level_values(0)))
     if len(groups) > MAX_GROUPS:
         raise ArgumentError(f"plots.scores draws at most {MAX_GROUPS} groups; got {len(groups)}. Select fewer.")
-    options = (
-        table.groupby(level="option", sort=False)["score"].mean().sort_values(ascending=False, kind="stable").index
-    )
+    mean: Any = table.groupby(level="option", sort=False)["score"].mean()
+    options = mean.sort_values(ascending=False, kind="stable").index
     labels = short([str(option) for option in options])
     if ax is None:
         (ax,) = new_axes(4.2 + label_width(labels), 1.2 + height_of(len(labels), len(groups)))

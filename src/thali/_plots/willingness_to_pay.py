@@ -49,13 +49,14 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     low, high = _range(np.hstack([ends, table[["wtp"]].to_numpy(float)]), people)
     ax.axvline(0.0, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "respondents_low" in table:
-        shown = people.clip(low, high).T
-        ax.hlines(at, *shown, color="0.55", linewidth=1.0, zorder=1, label=f"{level} of respondents")
+        apart = people.clip(low, high)
+        ax.hlines(at, apart[:, 0], apart[:, 1], color="0.55", linewidth=1.0, zorder=1, label=f"{level} of respondents")
         _mark_ends(ax, at, people, low, high)
     else:
         _mark_ends(ax, at, ends, low, high)
     label = f"median respondent, {level} interval" if "respondents_low" in table else f"{level} interval"
-    draw_intervals(ax, at, table["wtp"].clip(low, high), *ends.clip(low, high).T, label)
+    shown = ends.clip(low, high)
+    draw_intervals(ax, at, table["wtp"].clip(low, high), shown[:, 0], shown[:, 1], label)
     price = table.attrs.get("price")
     ax.set(xlim=(low, high), ylim=(len(names) - 0.4, -0.6))
     units = "" if price is None else f", in units of {price}"

@@ -48,7 +48,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     """
     periods = list(dict.fromkeys(table["period"]))
     at = positions(periods)
-    last = table[table["period"] == periods[-1]].sort_values("rank", kind="stable")
+    last = table.loc[table["period"] == periods[-1]].sort_values("rank", kind="stable")
     order = list(dict.fromkeys([*last["option"], *table["option"]]))
     moved = {*table.attrs["better"], *table.attrs["worse"]}
     named = sorted(sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index)

@@ -40,7 +40,8 @@ def next_pairs_table(posterior: Posterior, n: Any, among: Any, goal: Any, seed: 
     labels = posterior.labels
     pairs = every_pair(among, labels, rng)
     columns, at = draws_for(posterior, 3 * len(pairs))
-    p = probability_draws(columns, *pairs.T, posterior.lapse)
+    first, second = pairs.T
+    p = probability_draws(columns, first, second, posterior.lapse)
     if (tie := posterior.tie) is None:
         found = np.stack([p, 1.0 - p], axis=-1)
     else:

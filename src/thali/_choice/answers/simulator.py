@@ -146,7 +146,9 @@ def are_real(design: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
     """Which products are not the no-choice option (products,)."""
     if not design.scheme.none:
         return np.ones(len(design.products), bool)
-    return design.products[:, 0] > 0 if design.scheme.has_inside else (design.products >= 0).any(axis=1)
+    if design.scheme.has_inside:
+        return design.products[:, 0] > 0
+    return np.any(design.products >= 0, axis=1)
 
 
 def attributes_of(design: "ChoiceExperiment | ExperimentDesign") -> tuple[MarketAttribute, ...]:

@@ -91,7 +91,7 @@ def ranking_columns(
         return RankingColumns(RANKS, tuple(columns), respondent, None, count)
     if columns := _of_options(frame, rest, with_empty=unranked == WORSE):
         return RankingColumns(OPTIONS, tuple(columns), respondent, None, count)
-    texts = [name for name in rest if _holds_texts(frame[name])]
+    texts = [name for name in rest if _holds_texts(column(frame, name))]
     if len(texts) == 1:
         return RankingColumns(TEXT, (texts[0],), respondent, None, count)
     return None
