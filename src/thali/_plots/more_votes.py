@@ -35,7 +35,7 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     """
     if ax is None:
         (ax,) = new_axes(5.6, 3.6)
-    table = table[table.index > 0]  # on a logarithmic axis
+    table = table.loc[table.index > 0]  # on a logarithmic axis
     for number, (way, label) in enumerate(_WAYS.items()):
         if way in table:
             ax.plot(table.index, table[way], color=COLOURS[number], marker="o", markersize=3.5, label=label)

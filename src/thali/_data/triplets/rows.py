@@ -449,7 +449,7 @@ def _place_of(
     k = int((~is_it.any(axis=1)).argmax())
     found = texts[codes[k]] if codes[k] >= 0 else ""
     what = f"contains {found!r}, which is not one" if found else "is empty, but must contain one"
-    listed = shorten([names[i] for i in members[k].tolist()])
+    listed = shorten([names[int(i)] for i in members[k]])
     raise DataError(
         f"Row {frame.index[k]}, column {name!r}, {what} of the objects shown, {listed}; correct or remove the row."
     )
