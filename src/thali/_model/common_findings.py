@@ -50,7 +50,7 @@ def has_draws(model: Any) -> bool:
     return model._posterior is not None and model._view.n_draws > 1
 
 
-@finding("data", "Data", READ, chapter=DATA)
+@finding("data", "Description of the data", READ, chapter=DATA)
 def data(model: Any, settings: AnswerSettings) -> Finding:
     """What the model was fitted to."""
     import pandas as pd

@@ -66,7 +66,7 @@ def in_words(board: Leaderboard) -> str:
     return f"Leaderboard of {board.data}"
 
 
-@finding("data", "Data", SHOWN, chapter=DATA)
+@finding("data", "Description of the data", SHOWN, chapter=DATA)
 def data(board: Leaderboard, settings: None) -> Finding:
     """What was counted, of which files, and how these were read."""
     import pandas as pd

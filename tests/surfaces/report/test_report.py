@@ -76,6 +76,8 @@ def looked_at(text):
     assert page.elements.count("script") == 2 * len(digests)
     assert all(link.startswith(("#", "data:")) for link in page.links)
     assert len(set(page.ids)) == len(page.ids)
+    headings = re.findall(r"<h[23][^>]*>(.*?)</h[23]>", text)  # by which a reader who sees no page goes through it
+    assert len(set(headings)) == len(headings)
     inside = {link.removeprefix("#") for link in page.links if link.startswith("#")}
     assert inside <= set(page.ids)
     return page, text
