@@ -172,7 +172,7 @@ def _piece_names(name: str, knots: Sequence[float]) -> list[str]:
 
 
 def read_new(
-    coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
+    coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str]
 ) -> tuple[np.ndarray, "Encoded"]:
     """New tasks in the columns of the coding; an attribute that is taken as a number may have any value."""
     cells, found = read_cells(coding, scheme, new, respondents)

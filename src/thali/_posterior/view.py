@@ -160,8 +160,8 @@ class Posterior(PosteriorTree):
 
     @property
     def population(self) -> str:
-        """ONE, GROUPS, PEOPLE or KINDS."""
-        if self.has_individuals:
+        """ONE, GROUPS, PEOPLE, who have weights of their own about common ones, or KINDS."""
+        if self._stored("common_weights") is not None:
             return PEOPLE
         return str(self.fixed[POPULATION].item()) if POPULATION in self.fixed else ONE
 
@@ -169,11 +169,6 @@ class Posterior(PosteriorTree):
     def groups(self) -> tuple[str, ...]:
         """The names of the groups of people, or of the people; () of one group, or of kinds that are not known."""
         return tuple(map(str, self.draws["group"].values)) if self.population in (GROUPS, PEOPLE) else ()
-
-    @property
-    def has_individuals(self) -> bool:
-        """Whether everybody has weights of their own about common ones."""
-        return self._stored("common_weights") is not None
 
     @property
     def dependence(self) -> Dependence | None:

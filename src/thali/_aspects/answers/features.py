@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from thali._trees.tree import Tree
 
 
-def features_table(posterior: Posterior, min_probability: float = 0.05, ci: float = INTERVAL) -> "pandas.DataFrame":
+def features_table(posterior: Posterior, min_probability: float, ci: float = INTERVAL) -> "pandas.DataFrame":
     """The sets of options that own a feature together, the most probable first, those that choices do not show last."""
 
     from thali._tables import Table

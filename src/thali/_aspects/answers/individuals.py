@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.kinds import PEOPLE
 from thali._inference.numerics.truncated import SMALLEST
 from thali._inference.places import evenly_spaced
 from thali._inference.seeds import streams
@@ -12,7 +13,7 @@ from thali._people.individuals import blocks_of_people, individuals_table
 from thali._people.populations import Individuals
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, spaced_draws
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, Setting
 
@@ -32,7 +33,7 @@ MIN_PRESENT = 0.05  # probability of a feature whose weights are given
 
 def of_everybody(posterior: Posterior, what: str) -> Posterior:
     """The tree itself; an ArgumentError names what was asked for if people have no weights of their own."""
-    if not posterior.has_individuals:
+    if posterior.population != PEOPLE:
         raise no_individuals(what)
     return posterior
 
@@ -93,7 +94,7 @@ def preferences_of_people(posterior: Posterior) -> Preferences:
     return Preferences(tuple((label,) for label in labels), found, posterior.groups)
 
 
-def reached_by(posterior: Posterior, none: Any = None) -> tuple[np.ndarray, list[str]]:
+def reached_by(posterior: Posterior, none: Any) -> tuple[np.ndarray, list[str]]:
     """Which options reach whom, truths (draws, people, options), and the labels of these options.
 
     They reach those whose share of them is above the mean of all, or above that of the one that stands for none.
@@ -156,7 +157,7 @@ def weights_of_people(posterior: Posterior, people: slice, draws: np.ndarray) ->
     return shared, own if unique is None else flat(unique)[draws][:, people]
 
 
-def population_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFrame":
+def population_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """The share of each option by the common weights, with its interval."""
     import pandas as pd
 

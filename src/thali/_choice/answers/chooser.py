@@ -131,6 +131,16 @@ class Chooser:
         """Standard errors of the figures reported for values (draws, quantities), from the chains of their draws."""
         raise NotImplementedError
 
+    def spread_of_people(self, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
+        """Return `respondents_low` and `respondents_high`, which hold this share of respondents, if these differ.
+
+        The first axis of `values` is over respondents.
+        """
+        if not self.has_individuals:
+            return {}
+        low, high = ends(values, ci)
+        return {"respondents_low": low, "respondents_high": high}
+
     def facts(self, ci: float) -> dict[str, Any]:
         """What the attrs of a table with intervals and errors say of both."""
         return {"interval": ci, **({} if self.is_estimate else {MONTE_CARLO: True})}
@@ -173,12 +183,6 @@ def centre(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
 def ends_of_draws(chooser: "Chooser", values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     """The interval of values (draws, ...)."""
     return ends(values[1:] if chooser.is_estimate else values, ci)
-
-
-def spread_of_people(values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-    """Return `respondents_low` and `respondents_high`, which hold this share of respondents (first axis)."""
-    low, high = ends(values, ci)
-    return {"respondents_low": low, "respondents_high": high}
 
 
 def standard_error(by_group: np.ndarray) -> np.ndarray:

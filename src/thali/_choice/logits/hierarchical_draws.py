@@ -88,9 +88,7 @@ class TasteScale(NamedTuple):
         return np.arange(len(self.names)) == self.price
 
 
-def taste_scale(
-    coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None = None
-) -> TasteScale:
+def taste_scale(coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None) -> TasteScale:
     """The scale of tastes whose `signs`, attribute -> direction, are given; in willingness-to-pay space by a price."""
     p = len(coding.names)
     names, sign, steps = list(coding.names), np.zeros(p), np.eye(p)

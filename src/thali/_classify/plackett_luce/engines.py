@@ -58,7 +58,7 @@ class Gibbs(Chains):
                 Setting("method", "map"),
                 " for a Dask array.",
             )
-        refuse_fractions(data.counts, "gibbs", ("map", "variational"))
+        refuse_fractions(data.counts, ("map", "variational"))
         return model._job_of(model._sampling(data, model._run()), "")
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:

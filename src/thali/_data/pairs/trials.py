@@ -465,8 +465,8 @@ def outcomes_of_trials(
     coding: Mapping[Any, str] | None,
     labels: Any,
     weights: bool,
-    covariates: Sequence[str] | None = None,
-    date: str | None = None,
+    covariates: Sequence[str] | None,
+    date: str | None,
 ) -> TrialOutcomes:
     """The comparisons in the rows; those without an answer are left out, and the words say how many."""
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)

@@ -333,7 +333,7 @@ class TripletColumns(NamedTuple):
         return f"one set per row, {named}, with {a!r} and {b!r} the most similar pair{counted}"
 
 
-def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) -> TripletColumns | None:
+def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> TripletColumns | None:
     """The columns by their usual names, but for those given; None if they are not those of triplets."""
     given = {name: value for name, value in (given or {}).items() if value is not None}
     own = by_plain_name(names)
