@@ -20,16 +20,7 @@ import numpy as np
 from thali._compile.jit import generic, scalar
 
 from .operations import cache_at
-from .state import (
-    COLUMNS,
-    FeatureState,
-    capacity,
-    change_owner,
-    remove_column,
-    replica,
-    resized,
-    stack,
-)
+from .state import COLUMNS, FeatureState, capacity, change_owner, remove_column, replica, resized, stack
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa

@@ -17,9 +17,9 @@ from thali._model.best_worst import rule_of
 from thali._model.choice_groups import groups_of_pairs, groups_of_sets
 from thali._model.option_scores import ScoreScale
 from thali._model.ranks import tabulate_ranks
-from thali._posterior.view import Posterior
+from thali._posterior.view import Posterior, flat
 
-from ..draws.columns import columns_of, flat
+from ..draws.columns import columns_of
 from ..draws.covariates import cells_of
 from ..draws.tree import DataPart
 from ..likelihoods.answer_draws import choice_answers, comparison_answers

@@ -18,10 +18,10 @@ from thali._model.predictive_check import EACH
 from thali._posterior.densities import MAX_POINTWISE, is_pointwise
 from thali._posterior.interval import tails_of
 from thali._posterior.store import origin
-from thali._posterior.view import FACTS, POPULATION, Posterior
+from thali._posterior.view import FACTS, POPULATION, Posterior, flat
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of, flat
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.tree import DataPart, KeptDraws, kept_draws, stored_features
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 

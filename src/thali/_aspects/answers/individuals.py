@@ -1,5 +1,6 @@
 """People of whom each has weights of their own: what each prefers, draw by draw."""
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,10 +15,10 @@ from thali._people.populations import Individuals
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, spaced_draws
 from thali._posterior.interval import tails_of
-from thali._posterior.view import Posterior
+from thali._posterior.view import Posterior, flat
 from thali.errors import Argument, ArgumentError, Setting
 
-from ..draws.columns import columns_of, flat
+from ..draws.columns import columns_of
 from ..draws.probabilities import lapsing
 from .features import features_table
 from .groups import group_weight_draws
@@ -56,7 +57,7 @@ def person_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     found = features_table(one, MIN_PRESENT)["members"].tolist()
     sizes = np.array([len(each) for each in found], int)
     matter = (sizes > 1) & ~one.is_silent(sizes)  # the others are drawn from the prior
-    members = [each for each, matters in zip(found, matter, strict=True) if matters]
+    members = list(compress(found, matter))
     weights, present = group_weight_draws(posterior, members)
     drawn = np.full((draws, len(people), len(members)), np.nan)
     for k, (each, there) in enumerate(zip(weights, present, strict=True)):

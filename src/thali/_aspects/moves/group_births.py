@@ -12,14 +12,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..group_state import (
-    append_proposed,
-    copy_proposed,
-    draw_rest_of_new,
-    middle_of,
-    remove_from_all,
-    select_group,
-)
+from ..group_state import append_proposed, copy_proposed, draw_rest_of_new, middle_of, remove_from_all, select_group
 from ..operations import (
     apply_compensated_weight,
     apply_weight,

@@ -31,13 +31,7 @@ from ..group_state import (
     select_group,
     set_kappa,
 )
-from ..operations import (
-    apply_scale,
-    is_scaled_in_groups,
-    log_likelihood,
-    rebuild,
-    scaled_parameters,
-)
+from ..operations import apply_scale, is_scaled_in_groups, log_likelihood, rebuild, scaled_parameters
 from ..state import BETA, COLUMNS, replica
 from .group_densities import log_moments
 from .weights_of_groups import apply_to, delta_of, middle_in, shared_weights, unique_weights

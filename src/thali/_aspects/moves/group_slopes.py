@@ -17,15 +17,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
 
-from ..group_state import (
-    ACCEPTED,
-    SLOPE_SD,
-    STEP,
-    TRIED,
-    fill_lifts_of,
-    group_at,
-    select_group,
-)
+from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts_of, group_at, select_group
 from ..operations import (
     apply_scale,
     cache_at,

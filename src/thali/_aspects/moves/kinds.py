@@ -13,11 +13,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_code, index
 
-from ..group_state import (
-    KAPPA,
-    group_at,
-    select_group,
-)
+from ..group_state import KAPPA, group_at, select_group
 from ..operations import add_answer, cache_at, forget_answers, look_at_answers, rebuild
 from ..state import BETA, COLUMNS, replica
 from .group_densities import draw_gamma, log_gamma

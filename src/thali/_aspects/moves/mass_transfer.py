@@ -22,14 +22,7 @@ from ..operations import (
     log_rate,
     log_rate_flipped,
 )
-from ..state import (
-    BETA,
-    COLUMNS,
-    change_owner,
-    clear_row,
-    least_unique,
-    scratch,
-)
+from ..state import BETA, COLUMNS, change_owner, clear_row, least_unique, scratch
 from ..weight_priors import log_density_ratio
 from .tuning import COMPENSATED_WEIGHT
 from .unique_weights import log_compensated_ratio, log_unique_ratio, set_unique, shift_unique

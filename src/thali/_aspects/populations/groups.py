@@ -23,23 +23,9 @@ from ..answers.groups import columns_of_group, group_posterior
 from ..answers.population import with_kappas, with_population
 from ..answers.slopes import with_slopes
 from ..draws.tree import KeptDraws
-from ..group_state import (
-    KAPPA,
-    KAPPA_RATE,
-    KAPPA_SHAPE,
-    LEAST_KAPPA,
-    OWN_SHAPE,
-    SLOPE_SD,
-    Base,
-    empty_base,
-    set_kappa,
-)
+from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, LEAST_KAPPA, OWN_SHAPE, SLOPE_SD, Base, empty_base, set_kappa
 from ..moves.group_densities import SMALLEST
-from ..samplers.groups import (
-    prepare_groups,
-    rebuild_groups,
-    whole_of_groups,
-)
+from ..samplers.groups import prepare_groups, rebuild_groups, whole_of_groups
 from ..samplers.prior_ladder import ToThePrior
 from ..samplers.record import ChainDraws
 from ..state import ALPHA, COLUMNS, capacity, replica

@@ -13,17 +13,7 @@ from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..group_likelihoods import make_caches, stacked
-from ..group_state import (
-    KAPPA,
-    Base,
-    GroupModel,
-    base_at,
-    empty_base,
-    group_at,
-    grown_groups,
-    level_caches,
-    with_rows,
-)
+from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at, grown_groups, level_caches, with_rows
 from ..moves.group_densities import SMALLEST
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
 from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, looked_at

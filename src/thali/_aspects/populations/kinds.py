@@ -16,14 +16,7 @@ from thali.errors import ArgumentError, Setting
 from ..answers.groups import columns_of_group
 from ..draws.tree import KeptDraws
 from ..group_likelihoods import people_of
-from ..group_state import (
-    ClassMembership,
-    KindModel,
-    People,
-    drawn_kinds,
-    kinds_at,
-    level_caches,
-)
+from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
 from ..moves.kinds import recount
 from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
 from ..samplers.loop import REBUILD

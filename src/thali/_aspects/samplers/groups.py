@@ -12,16 +12,7 @@ import numpy as np
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept
 
-from ..group_state import (
-    ACCEPTED,
-    KAPPA,
-    STEP,
-    TRIED,
-    base_at,
-    kinds_at,
-    level_caches,
-    select_group,
-)
+from ..group_state import ACCEPTED, KAPPA, STEP, TRIED, base_at, kinds_at, level_caches, select_group
 from ..moves.group_births import birth_or_death_in_groups
 from ..moves.group_concentration import draw_alpha_of_groups, redraw_silent
 from ..moves.group_covariates import draw_common_parameters

@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import between
 from thali._inference.places import evenly_spaced
 from thali._model.columns import MONTE_CARLO
+from thali._posterior.interval import tails_of
 
 if TYPE_CHECKING:
     import pandas
@@ -163,7 +164,7 @@ def probability_of(ci: Any) -> float:
 
 def ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the equal-tailed interval of values, the first axis."""
-    low, high = np.quantile(values, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0], axis=0)
+    low, high = np.quantile(values, tails_of(ci), axis=0)
     return low, high
 
 

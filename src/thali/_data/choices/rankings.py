@@ -259,7 +259,7 @@ def rankings_of_frame(
     def name(number: int) -> str:
         return f"row {frame.index[number]}"
 
-    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    count = count_column(frame, columns.count, weights)
     if unranked == ABSENT:
         frame, count = frame.loc[count > 0], count[count > 0]
     if columns.shape == RANKS:

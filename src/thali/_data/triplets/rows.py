@@ -396,7 +396,7 @@ def answers_in(
 
     members, names = encoded(sides, labels)
     refuse_repeated(members, names, where)
-    times = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    times = count_column(frame, columns.count, weights)
     n = len(names)
     if columns.odd is not None:
         if members.shape[1] != 3:

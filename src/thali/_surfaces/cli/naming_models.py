@@ -1,6 +1,7 @@
 """What --models, --aspects and --tree name: models, and the tables and trees of options that they read."""
 
 from collections.abc import Iterator
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +73,7 @@ def _from_columns(
     for label in labels:
         if label not in rows:
             raise DataError(f"{path}: there is no row for the option {label!r}; add one (zeros mean no aspect).")
-    return {
-        label: [name for name, owned in zip(names, row, strict=True) if owned]
-        for label, row in zip(rows, entries.to_numpy(), strict=True)
-    }
+    return {label: list(compress(names, row)) for label, row in zip(rows, entries.to_numpy(), strict=True)}
 
 
 def _named_rows(path: object, table: "pandas.DataFrame", what: str) -> Iterator[tuple[str, str]]:
