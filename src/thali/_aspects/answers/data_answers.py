@@ -42,7 +42,7 @@ _TEMPERED_LATER = (
 class DataAnswers:
     """Answers of a posterior of one kind of data; what a kind of data has no answer for is refused."""
 
-    _each_is: str | None = None  # what a part of several is called
+    _each_is: Any = None  # what a part of several is called
 
     def __init__(self, posterior: Posterior) -> None:
         self.posterior = posterior

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def parse_aspects(
-    value: str, labels: tuple[str, ...], option: str, words: tuple[str, ...]
+    value: str, labels: tuple[str, ...], option: str = "--aspects", words: tuple[str, ...] = ("ibp", "unique")
 ) -> "str | int | dict[str, list[str]]":
     """What a model's argument for aspects or features takes, from what was typed.
 
