@@ -157,6 +157,12 @@ def positions(labels: Iterable[Any]) -> dict[Any, int]:
     return {label: place for place, label in enumerate(labels)}
 
 
+def places_among(labels: Iterable[Any], names: Iterable[Any]) -> np.ndarray:
+    """Return the place of each label among names, -1 of one that is none of them (labels,)."""
+    place = positions(names)
+    return np.array([place.get(label, -1) for label in labels], np.int64)
+
+
 def suggest(name: str, known: Sequence[str]) -> str:
     """ " Did you mean 'x'?" for the known name nearest to `name`, or "" when none is near."""
     folded: dict[str, str] = {}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from thali._inference.warn import warn
-from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
+from thali._labels import as_label, checked_labels, places_among, plural, shorten, suggest
 from thali.errors import DataError, DataWarning
 
 from .checks import checked_counts
@@ -158,8 +158,10 @@ def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
             )
 
 
-def count_column(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
-    """The column as counts, one for each row."""
+def count_column(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.ndarray:
+    """The column as counts, one for each row; 1 without a column."""
+    if name is None:
+        return np.ones(len(frame))
     found = column(frame, name)
     if not weights:
         refuse_thousands(frame, name)
@@ -263,10 +265,6 @@ def encode(
     codes = np.concatenate([codes_won, np.where(codes_lost < 0, -1, codes_lost + len(values_won))])
     # 1, 1.0, "1" and " 1" are one label: from here on a value is its text
     texts = [as_label(value) for values in (values_won, values_lost) for value in values]
-    empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
-    if empty.any():
-        k = int(empty.argmax())
-        raise DataError(f"A label is missing {where(k % rows, k < rows)}; fill it in or remove the row.")
     categories = [
         as_label(value)
         for side in (winners, losers)
@@ -279,12 +277,7 @@ def encode(
         names = tuple(dict.fromkeys(categories + _in_order(codes, texts)))
     else:
         names = tuple(_in_order(codes, texts))
-    place = positions(names)
-    numbers = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
-    if (numbers < 0).any():
-        k = int((numbers < 0).argmax())
-        text = texts[codes[k]]
-        raise DataError(f"{text!r} {where(k % rows, k < rows)} is not in `labels`.{suggest(text, names)}")
+    numbers = label_positions(codes, texts, names, lambda k: where(k % rows, k < rows))
     winner, loser = numbers[:rows], numbers[rows:]
     if (itself := np.flatnonzero((winner == loser) & (counts > 0))).size:
         k = int(itself[0])
@@ -295,6 +288,24 @@ def encode(
     if labels is None:
         refuse_ties(names, winner, loser, counts)
     return names, winner, loser, counts
+
+
+def label_positions(
+    codes: np.ndarray, texts: list[str], names: Sequence[str], where: Callable[[int], str], what: str = "A label"
+) -> np.ndarray:
+    """Return the positions of the labels `texts[codes]` among names.
+
+    An error tells `where` the first label is that is missing or unknown.
+    """
+    empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
+    if empty.any():
+        raise DataError(f"{what} is missing {where(int(empty.argmax()))}; fill it in or remove the row.")
+    numbers = places_among(texts, names)[codes]
+    if (numbers < 0).any():
+        k = int((numbers < 0).argmax())
+        text = texts[codes[k]]
+        raise DataError(f"{text!r} {where(k)} is not in `labels`.{suggest(text, names)}")
+    return numbers
 
 
 def _in_order(codes: np.ndarray, texts: list[str]) -> list[str]:
@@ -337,27 +348,13 @@ def coded(frame: "pd.DataFrame", name: str, labels: Iterable[Any] | None = None)
     values = column(frame, name)
     codes, distinct = pd.factorize(values)
     texts = [as_label(value) for value in distinct]
-    empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
-    if empty.any():
-        raise DataError(
-            f"A label is missing in row {frame.index[int(empty.argmax())]}, column {name!r}; fill it in or remove the "
-            "row."
-        )
     if labels is not None:
         names = checked_labels(labels)
     elif isinstance(values.dtype, pd.CategoricalDtype):
         names = tuple(dict.fromkeys(as_label(value) for value in values.cat.categories))
     else:
         names = in_order(list(dict.fromkeys(texts)))
-    place = positions(names)
-    numbers = np.array([place.get(text, -1) for text in texts], np.int64)[codes]
-    if (numbers < 0).any():
-        row = int((numbers < 0).argmax())
-        text = texts[codes[row]]
-        raise DataError(
-            f"{text!r} in row {frame.index[row]}, column {name!r}, is not in `labels`.{suggest(text, names)}"
-        )
-    return numbers, names
+    return label_positions(codes, texts, names, lambda row: f"in row {frame.index[row]}, column {name!r}"), names
 
 
 def in_order(texts: list[str]) -> tuple[str, ...]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._labels import as_label, checked_labels, positions, shorten, suggest
+from thali._arguments import is_list
+from thali._labels import as_label, checked_labels, places_among, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError
 
 if TYPE_CHECKING:
@@ -126,7 +127,7 @@ def _refuse_two_marks(numbers: dict[str, float]) -> None:
 
 def given_order(name: str, wanted: Any) -> tuple[str, ...]:
     """The levels that `levels=` lists for an attribute."""
-    if isinstance(wanted, str) or not hasattr(wanted, "__iter__"):
+    if not is_list(wanted):
         raise ArgumentError(
             Argument("levels"), f" of {name!r} must list the levels from worst to best; got {wanted!r}."
         )
@@ -135,8 +136,7 @@ def given_order(name: str, wanted: Any) -> tuple[str, ...]:
 
 def level_codes(name: str, codes: np.ndarray, texts: list[str], levels: tuple[str, ...], where: Any) -> np.ndarray:
     """Level numbers of rows whose texts are `texts[codes]`; `where(row)` names the place of one that is no level."""
-    place = positions(levels)
-    found = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
+    found = places_among(texts, levels)[codes]
     if (found < 0).any():
         row = int((found < 0).argmax())
         text = texts[codes[row]]
@@ -246,8 +246,7 @@ def bin_codes(
     name: str, codes: np.ndarray, texts: list[str], cuts: tuple[float, ...], levels: tuple[str, ...], where: Any
 ) -> np.ndarray:
     """Numbers of the bins in which rows lie; a row may also name its bin."""
-    place = positions(levels)
-    named = np.array([place.get(text, -1) for text in texts], dtype=np.int64)[codes]
+    named = places_among(texts, levels)[codes]
     other = named < 0
     rows = np.flatnonzero(other)
     values = numbers_of(name, texts, codes[other], lambda k: where(int(rows[k])))

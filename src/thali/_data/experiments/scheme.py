@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import positions
+from thali._labels import places_among, positions
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..columns import column
@@ -193,15 +193,12 @@ class Scheme:
         label = None if self.alternative in self.names else self.alternative  # of an attribute some may share one
         if label is not None and label in frame.columns:
             refuse_twice(row_texts(column(frame, label)), task_of_row, where)
-        known = positions(respondents)
-        numbers = nobody - 1 if person is None else np.array([known.get(label, -1) for label in person], np.int64)
+        numbers = nobody - 1 if person is None else places_among(person, respondents)
         return Encoded(task_of_row, numbers, self.products(frame, where))
 
     def _encode_tasks(self, data: SchemeTasks, respondents: Sequence[str]) -> Encoded:
         tasks = np.repeat(np.arange(len(data.first_row) - 1), np.diff(data.first_row))
-        known = positions(respondents)
-        person = np.array([known.get(label, -1) for label in data.respondents], np.int64)
-        person = np.repeat(person, np.diff(data.first_task))
+        person = np.repeat(places_among(data.respondents, respondents), np.diff(data.first_task))
         return Encoded(tasks, person[tasks], self._relabelled(data)[data.row_product])
 
     def _relabelled(self, data: SchemeTasks) -> np.ndarray:
@@ -358,8 +355,7 @@ def with_constants(data: "ChoiceExperiment") -> "ChoiceExperiment":
     if len(found) < 2:
         raise ArgumentError(why, f" requires at least two labels; all alternatives are {found[0]!r}.")
     levels, order = by_value(found)
-    place = positions(levels)
-    codes = np.array([place.get(label, -1) for label in data.alternative_labels], np.int64)
+    codes = places_among(data.alternative_labels, levels)
     codes[is_none] = -1
     products, row_product = np.unique(np.column_stack([old, codes]), axis=0, return_inverse=True)
     attributes = (*scheme.attributes, Attribute(scheme.alternative, levels, order))

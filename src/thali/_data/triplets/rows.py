@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.places import starts
-from thali._labels import as_label, checked_labels, plural, positions, shorten, suggest
+from thali._labels import as_label, checked_labels, places_among, plural, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..checks import checked_counts
-from ..columns import column, count_column, in_order
+from ..columns import column, count_column, in_order, label_positions
 from ..roles import ANCHOR, COUNT, FARTHER, NEARER, ODD, RESPONDENT, SIMILAR_TWO, by_plain_name, plain
 
 if TYPE_CHECKING:
@@ -123,22 +123,13 @@ def encoded(columns: Sequence["pd.Series"], labels: Iterable[Any] | None) -> tup
     values = np.stack([column.to_numpy(dtype=object) for column in columns], axis=1).ravel()
     codes, distinct = pd.factorize(values)
     texts = [as_label(value) for value in distinct]
-    empty = (codes < 0) | np.isin(codes, [k for k, text in enumerate(texts) if not text])
     m = len(columns)
 
     def place(k: int) -> str:
         return f"in row {index[k // m]}, column {names[k % m]!r}"
 
-    if empty.any():
-        raise DataError(f"The name of an object is missing {place(int(empty.argmax()))}; fill it in or remove the row.")
     known = in_order(list(dict.fromkeys(texts))) if labels is None else checked_labels(labels)
-    position = positions(known)
-    numbers = np.array([position.get(text, -1) for text in texts], np.int64)[codes]
-    if (numbers < 0).any():
-        k = int((numbers < 0).argmax())
-        text = texts[codes[k]]
-        raise DataError(f"{text!r} {place(k)} is not in `labels`.{suggest(text, known)}")
-    return numbers.reshape(-1, m), known
+    return label_positions(codes, texts, known, place, "The name of an object").reshape(-1, m), known
 
 
 def object_positions(
@@ -334,7 +325,7 @@ class TripletColumns(NamedTuple):
         return f"one set per row, {named}, with {a!r} and {b!r} the most similar pair{counted}"
 
 
-def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) -> TripletColumns | None:
+def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> TripletColumns | None:
     """The columns by their usual names, but for those given; None if they are not those of triplets."""
     given = {name: value for name, value in (given or {}).items() if value is not None}
     own = by_plain_name(names)
@@ -397,7 +388,7 @@ def answers_in(
 
     members, names = encoded(sides, labels)
     refuse_repeated(members, names, where)
-    times = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    times = count_column(frame, columns.count, weights)
     n = len(names)
     if columns.odd is not None:
         if members.shape[1] != 3:
@@ -435,8 +426,7 @@ def _place_of(
 
     codes, distinct = pd.factorize(column(frame, name).to_numpy(dtype=object))
     texts = [as_label(value) for value in distinct]
-    label_at = positions(names)
-    number = np.array([*(label_at.get(text, -1) for text in texts), -1], np.int64)[codes]
+    number = np.append(places_among(texts, names), -1)[codes]
     is_it = members == number[:, None]
     if is_it.any(axis=1).all():
         return is_it.argmax(axis=1)
