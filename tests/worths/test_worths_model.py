@@ -9,7 +9,8 @@ from scipy.special import expit, gammaln, logit
 from scipy.stats import norm
 
 import thali as th
-from thali._worths.of_data import as_likelihood, density_of
+from thali._worths.density import ComparisonRows, Density
+from thali._worths.sets import ChoiceSetDensity, answers_of
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -24,7 +25,13 @@ KNOWN = [("two", None), ("two", 3.0), ("two with ties", None), ("three", None), 
 
 def exact(data, spread):
     """The log evidence with coefficients, and draws of the log odds of the first option over others, with weights."""
-    density = density_of(as_likelihood(data), 0.0, bool(data.n_ties))
+    if isinstance(data, th.Choices):
+        density = ChoiceSetDensity(answers_of(data, 0.0, False), 3)
+    else:
+        cells, zero = data.cells, np.zeros(len(data.cells.first), int)
+        counts = cells.wins, cells.losses, cells.tied
+        rows = ComparisonRows(cells.first, cells.second, zero, zero, cells.x, *counts, 0.0, bool(data.n_ties))
+        density = Density(rows, data.n_options)
 
     def quantity(points, spreads):
         return np.array([points[0] - points[k] for k in range(1, density.n_options)])
