@@ -74,7 +74,8 @@ def test_what_is_predicted_of_pairs(asked):
     ratings = pd.concat(dict.fromkeys("12", board.table["rating"]))
     if "period" in asked:
         ratings = board.worths_in_time().set_index(["period", "option"])["rating"]
-    left, right = (ratings.loc[zip(frame["season"].astype(str), frame[side])] for side in ("left", "right"))
+    seasons = frame["season"].astype(str)
+    left, right = (ratings.loc[pd.MultiIndex.from_arrays([seasons, frame[side]])] for side in ("left", "right"))
     logs = (left.to_numpy() - right.to_numpy()) * np.log(10.0) / 400.0
     if "judges" in asked:
         logs *= board.judges().loc[frame["judge"], "discrimination"].to_numpy()
