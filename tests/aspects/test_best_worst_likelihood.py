@@ -21,7 +21,6 @@ from thali.likelihoods import Elimination
 matplotlib.use("Agg")
 
 RUN = {"chains": 2, "random_seed": 1, "progressbar": False}
-NONE = th.priors.Given(np.zeros((4, 0)))
 FOUR = [("abcd", "a", "d"), ("abcd", "a", "c"), ("abcd", "b", "a"), ("abc", "a", "c"), ("bd", "d", "b")]
 
 

@@ -352,19 +352,6 @@ def program(*words):
     return [sys.executable, "-c", "from thali._surfaces.cli import main; main()", *map(str, words)]
 
 
-@pytest.mark.long
-@pytest.mark.fit
-def test_the_program_fits_and_writes(folder):
-    words = ["celebrities", "--draws", 40, "--tune", 40, "--chains", 2, "--seed", 1, "--out", "results"]
-    words += ["--print", "all"]
-    result = subprocess.run(program("fit", *words), capture_output=True, text=True, encoding="utf-8", timeout=PATIENCE)
-    assert result.returncode == 0, result.stderr
-    assert len(re.findall(r"^choice_probability\[", result.stdout, re.MULTILINE)) == 36
-    assert "\x1b" not in result.stdout + result.stderr and "\r" not in result.stderr
-    assert sorted(set(os.listdir(folder / "results")) - {"job", "command.json"}) == EVERYTHING
-    assert thali.load(folder / "results" / "posterior.nc").posterior_["posterior"].sizes["draw"] == 40
-
-
 def heed_interrupts():
     """What a shell starts in the background ignores Ctrl-C, and so would the tests' own children."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
