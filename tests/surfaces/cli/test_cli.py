@@ -29,20 +29,8 @@ from thali.errors import ArgumentError, ConvergenceWarning, DataWarning, Interru
 
 TEA = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,coffee,4\n"
 # beside the job, or the command of a made-up fit, which has none
-EVERYTHING = [
-    "check.csv",
-    "check.png",
-    "choice_probabilities.csv",
-    "choice_probabilities.png",
-    "features.csv",
-    "features.png",
-    "n_features.csv",
-    "n_features.png",
-    "option_similarity.csv",
-    "posterior.nc",
-    "ranks.csv",
-    "ranks.png",
-]
+EVERYTHING = "check.csv check.png choice_probabilities.csv choice_probabilities.png features.csv features.png".split()
+EVERYTHING += "n_features.csv n_features.png option_similarity.csv posterior.nc ranks.csv ranks.png".split()
 EVERYTHING += ["summary.csv", "trace.png", "unique_weights.csv"]
 FILES = {"tea.csv": TEA}
 

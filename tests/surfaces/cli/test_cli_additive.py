@@ -21,15 +21,7 @@ CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,
 SIDED = TABLE.replace("coffee,.8", "coffee,.6")
 # beside the job, or the command of a made-up fit, which has none
 EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "features.png", "membership.png"]
-EVERYTHING += [
-    "n_features.csv",
-    "n_features.png",
-    "posterior.nc",
-    "similarity.csv",
-    "similarity.png",
-    "summary.csv",
-    "trace.png",
-]
+EVERYTHING += "n_features.csv n_features.png posterior.nc similarity.csv similarity.png summary.csv trace.png".split()
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
 
 
