@@ -74,15 +74,6 @@ def test_unique_aspects_alone_are_bradley_terry_luce(data):
     assert shares == pytest.approx(expected, abs=0.004)
 
 
-@pytest.mark.first(1)
-@pytest.mark.parametrize("aspects", [GROUPS, matrix(), pd.DataFrame(matrix(), index=list(GROUPS))])
-def test_given_aspects_come_back_from_a_file(data, tmp_path, aspects):
-    model = quick(th.EliminationByAspects(aspects), data)
-    model.save(tmp_path / "model.nc")
-    again = quick(th.load(tmp_path / "model.nc"), data)
-    assert again.summary().equals(model.summary())
-
-
 def test_open_combination(data, tmp_path):
     model = th.LatentFeatureModel(th.priors.IndianBuffet(), th.likelihoods.Elimination(0.02), weight_prior=(2.0, 0.5))
     quick(model, data)
