@@ -110,13 +110,7 @@ def test_predictions_follow_the_order_of_the_pair(data):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        ({"lapse": 1.0}, ("lapse", "1.0")),
-        ({"lapse": -0.1}, ("lapse", "-0.1")),
-        ({"lapse": float("nan")}, ("lapse", "got nan")),
         ({"lapse": "much"}, ("lapse", "'much'")),
-        ({"alpha": 0}, ("alpha", "0")),
-        ({"alpha": -1.0}, ("alpha", "-1.0")),
-        ({"alpha": float("inf")}, ("alpha", "got inf")),
         ({"aspects": 0}, ("1; got", "0")),
         ({"aspects": 2.5}, ("number of features", "2.5")),
         ({"aspects": True}, ("'ibp'",)),
@@ -144,13 +138,7 @@ def test_bad_arguments(data, arguments, sentence):
 @pytest.mark.parametrize(
     "budget, sentence",
     [
-        ({"draws": 0}, ("1; got", "0")),
         ({"draws": 10.5}, ("`draws` must be",)),
-        ({"tune": -1}, ("0; got", "-1")),
-        ({"chains": 0}, ("`chains` must be",)),
-        ({"thin": 0}, ("`thin` must be",)),
-        ({"cores": 0}, ("`cores` must be",)),
-        ({"random_seed": -3}, ("random_seed", "-3")),
         ({"random_seed": 1.5}, ("random_seed", "1.5")),
         ({"random_seed": "a"}, ("random_seed", "'a'")),
     ],
