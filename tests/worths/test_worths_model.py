@@ -20,7 +20,14 @@ TIED = th.PairedComparisons([[0, 3], [1, 0]], labels=["a", "b"], ties=[[0, 4], [
 THREE = th.PairedComparisons([[0, 3, 2], [1, 0, 4], [1, 0, 0]], labels=["a", "b", "c"])
 RANKED = th.Choices.from_rankings([["a", "b", "c"], ["a", "c", "b"], ["b", "a", "c"], ["a", "b", "c"]])
 CASES = {"two": TWO, "two with ties": TIED, "three": THREE, "rankings": RANKED}
-KNOWN = [("two", None), ("two", 3.0), ("two with ties", None), ("three", None), ("three", 3.0), ("rankings", None)]
+KNOWN = [
+    pytest.param("two", None, marks=pytest.mark.long),
+    ("two", 3.0),
+    ("two with ties", None),
+    ("three", None),
+    ("three", 3.0),
+    ("rankings", None),
+]
 
 
 def exact(data, spread):
