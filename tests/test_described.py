@@ -117,9 +117,6 @@ class _Ratings(NamedTuple):
     labels: list
 
 
-RATED = _Ratings(np.array([0.5, 2.0]), ["a", "b"])
-
-
 def _log_likelihood(data, features, weights):
     return -0.5 * np.sum((data.rating - features @ weights) ** 2)
 

@@ -131,16 +131,6 @@ def test_one_chain_settles_nothing():
     assert not model.features()["converged"].any()
 
 
-def test_parameters_as_in_scikit_learn():
-    model = th.AdditiveClustering(features=3, sigma=0.1)
-    parameters = model.get_params()
-    names = ["features", "sigma", "alpha", "weight_prior", "constant", "tempering", "method"]
-    names += ["link", "lapse", "people"]
-    assert list(parameters) == names
-    assert repr(type(model)(**parameters)) == repr(model) == "AdditiveClustering(features=3, sigma=0.1)"
-    assert model.set_params(features=4).get_params()["features"] == 4
-
-
 @pytest.mark.unit
 @pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
 def test_sigma_is_learned_of_all_groups_where_some_lack_one(uncompiled):

@@ -5,21 +5,15 @@ import math
 import matplotlib
 import numpy as np
 import pytest
-from helpers.best_worst_data import best_worst, random_answers, ranked_answers
+from helpers.best_worst_data import RANKING, REVERSED, RULES, best_worst, random_answers, ranked_answers
 from helpers.elimination_cases import mean_and_error
 from helpers.naive import latent_features as naive
+from helpers.naive.latent_features import answer_probabilities
 from helpers.sentences import refused
 
 import thali as th
 from thali._aspects.operations import log_likelihood, rebuild
 from thali._aspects.state import empty_state
-from thali._data.answers import ordered_pairs
-from thali._model.best_worst import (
-    RANKING,
-    REVERSED,
-    RULES,
-    answer_probabilities,
-)
 from thali._model.predictive_check import check_sentence
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Elimination
@@ -27,7 +21,6 @@ from thali.likelihoods import Elimination
 matplotlib.use("Agg")
 
 RUN = {"chains": 2, "random_seed": 1, "progressbar": False}
-NONE = th.priors.Given(np.zeros((4, 0)))
 FOUR = [("abcd", "a", "d"), ("abcd", "a", "c"), ("abcd", "b", "a"), ("abc", "a", "c"), ("bd", "d", "b")]
 
 
@@ -35,20 +28,16 @@ def known(data, weights, lapse, rule):
     return naive.log_likelihood(data, None, None, weights, lapse, best_worst=rule)
 
 
-@pytest.mark.unit
+@pytest.mark.fit
 @pytest.mark.parametrize("lapse", [0.0, 0.07])
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("size", range(2, 7))
-def test_probabilities_are_sums_over_all_rankings(size, rule, lapse):
-    weights = np.random.default_rng(size).gamma(0.3, size=(3, size + 1)) + 1e-9
-    start, members = np.array([0, 2, 2 + size]), np.array([size, 0, *range(size)])
-    found = answer_probabilities(weights, start, members, lapse, rule)
-    for w, row in zip(weights, found, strict=True):
-        two = [naive.best_worst_probability(*each, [size, 0], w, lapse, rule) for each in ((size, 0), (0, size))]
-        pairs = zip(*ordered_pairs(size), strict=True)
-        all_ = [naive.best_worst_probability(b, x, list(range(size)), w, lapse, rule) for b, x in pairs]
-        np.testing.assert_allclose(row, two + all_, rtol=1e-12)
-    np.testing.assert_allclose(found[:, 2:].sum(axis=1), 1.0, rtol=1e-12)
+def test_probabilities_are_sums_over_all_rankings(rule, lapse):
+    data = random_answers(7, range(2, 7), 1, 2, most=3)
+    model = th.BradleyTerryLuce(lapse=lapse, best_worst=rule, people="independent")
+    model.fit(data, draws=3, chains=2, random_seed=1, progressbar=False)
+    weights = np.exp(model.posterior_["posterior"]["log_worth"].values.reshape(-1, 7))
+    expected = answer_probabilities(data, weights, lapse, rule).mean(axis=0)
+    np.testing.assert_allclose(np.concatenate(model.predict_proba(data)), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize("lapse", [0.0, 0.05])
@@ -72,7 +61,7 @@ def quadrature(data, lapse, rule):
     a, b, c = (each.ravel() for each in np.meshgrid(grid, grid, grid))
     density = (1.0 - a) ** 2 * (1.0 - b)
     shares = np.stack([a, (1 - a) * b, (1 - a) * (1 - b) * c, (1 - a) * (1 - b) * (1 - c)], axis=1)
-    p = answer_probabilities(shares, data.start, data.members, lapse, rule)
+    p = answer_probabilities(data, shares, lapse, rule)
     density = density * np.exp(np.log(p) @ data.questions().counts)
     return density @ shares / density.sum()
 
@@ -101,7 +90,7 @@ def test_what_a_fit_answers(uncompiled, pictures, tmp_path):
         weights = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 5)
         p, errors = model.predict_proba(data, return_se=True)
         assert [len(each) for each in p] == (data.sizes * (data.sizes - 1)).tolist() == [len(e) for e in errors]
-        mean = answer_probabilities(weights, data.start, data.members, 0.01, rule).mean(axis=0)
+        mean = answer_probabilities(data, weights, 0.01, rule).mean(axis=0)
         np.testing.assert_allclose(np.concatenate(p), mean)
         assert model.predict_proba([["0", "1", "2"]])[0].shape == (3,)
         names = [f"{what}[{label}]" for what in ("worth", "rank") for label in data.labels]
@@ -131,7 +120,7 @@ def test_simulated_answers_have_the_frequencies_of_the_formula():
         likelihood = Elimination(0.05, shared=False, best_worst=rule)
         part = type("Columns", (), {"unique_weights": weights, "n_draws": 1})
         new = likelihood.new_data(part, {}, data, rng)
-        p = answer_probabilities(weights, data.start, data.members, 0.05, rule)[0]
+        p = answer_probabilities(data, weights, 0.05, rule)[0]
         np.testing.assert_allclose(new.observed["chosen"] / 40_000, p, atol=5 * 0.5 / 200)
         assert new.data.worst is not None and new.data.counts.sum() == 40_000
         coefficient = math.lgamma(40_001) - sum(math.lgamma(n + 1) for n in new.observed["chosen"])

@@ -13,37 +13,24 @@ from helpers.people_fits import compared, of_people
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused, said
 from scipy import stats
+from scipy.optimize import minimize
 from scipy.special import logsumexp
 
 import thali as th
-from thali._aspects.choice_dependence import (
-    _problem_of,
-    _scores_of,
-    clusters_of,
-    dependence_of_choices,
-    effect_of,
-    effect_of_data,
-    mode_of,
-)
 from thali._aspects.state import COLUMNS
-from thali._data.groups import GroupedData
 from thali._model.respondent_scores import (
     RespondentScores,
     ScoreVariance,
     inverse_root,
     raise_improbable_variance,
 )
-from thali._worths.laplace import curvature_at
-from thali._worths.posterior import WorthProblem
-from thali._worths.respondents import widened
 from thali.errors import ArgumentError, DataError
-from thali.likelihoods import Elimination
-from thali.priors import Given
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 ADJUSTED, INDEPENDENT, INDIVIDUALS = "adjusted", "independent", "individuals"
 SCORES, POWER = "scores", "power"  # what adjusts
 OPTIONS = list("abcd")
+QUIET = {"random_seed": 1, "progressbar": False}
 QUICK = {"draws": 40, "tune": 0, "chains": 2, "random_seed": 1, "progressbar": False}
 
 
@@ -88,26 +75,25 @@ def sets(best_worst=False):
 
 
 SHARED = np.array([[1, 0], [1, 1], [0, 1], [0, 0]])
-CASES = {  # data, shared aspects, likelihood
-    "pairs": (comparisons, None, Elimination(0.0)),
-    "lapse": (comparisons, None, Elimination(0.05)),
-    "ties": (lambda: comparisons(ties=True), None, Elimination(0.02, ties=True)),
-    "known aspects": (comparisons, SHARED, Elimination(0.02)),
-    "sets": (sets, None, Elimination(0.03)),
-    "best and worst": (lambda: sets(True), None, Elimination(0.02)),
-    "best and worst, reversed": (lambda: sets(True), None, Elimination(0.02, best_worst="reversed")),
+CASES = {  # data, shared aspects, settings of the model
+    "pairs": (comparisons, None, {"lapse": 0.0}),
+    "lapse": (comparisons, None, {"lapse": 0.05}),
+    "ties": (lambda: comparisons(ties=True), None, {"lapse": 0.02}),
+    "known aspects": (comparisons, SHARED, {"lapse": 0.02}),
+    "sets": (sets, None, {"lapse": 0.03}),
+    "best and worst": (lambda: sets(True), None, {"lapse": 0.02}),
+    "best and worst, reversed": (lambda: sets(True), None, {"lapse": 0.02, "best_worst": "reversed"}),
 }
 
 
-def by_hand(data, shared, likelihood):
+def by_hand(data, shared, settings):
     """The log-likelihood of some data at a point: log unique weights, log shared ones, log nu."""
     matrix = np.zeros((4, 0)) if shared is None else shared
 
     def value(point):
         weights = np.exp(point[: 4 + matrix.shape[1]])
-        tie = np.exp(point[-1]) if likelihood.ties else None
-        known = matrix, weights[4:], weights[:4], likelihood.lapse
-        return naive.log_likelihood(data, *known, tie=tie, best_worst=likelihood.best_worst)
+        tie = np.exp(point[-1]) if len(point) > len(weights) else None
+        return naive.log_likelihood(data, matrix, weights[4:], weights[:4], tie=tie, **settings)
 
     return value
 
@@ -117,56 +103,70 @@ def gradient(of, point, step=1e-4):
     return np.array([(of(point + each) - of(point - each)) / (2 * step) for each in steps])
 
 
+def hessian(of, point):
+    return np.array([gradient(lambda z, k=k: gradient(of, z)[k], point) for k in range(len(point))])
+
+
+def answers_by_respondent(data, aspects="unique", **settings):
+    """The tally of answers by respondent, and functions of a point (logs of weights, of nu): log p, the likelihood."""
+    found = th.EliminationByAspects(aspects, method="maximum-likelihood", **settings).fit(data).estimates_
+    tally, weights = found.clusters.tally.toarray(), len(found.weights)
+
+    def logs(point):
+        return np.log(found.pose.probabilities(np.exp(point[:weights]), point[weights:]))
+
+    return found, tally, logs, lambda point: tally.sum(axis=0) @ logs(point)
+
+
+def highest(log_density, size):
+    """Where a smooth density is highest."""
+    return minimize(lambda z: -log_density(z), np.zeros(size), method="BFGS", options={"gtol": 1e-6}).x
+
+
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", CASES)
 def test_the_design_effect_is_that_of_a_loop_over_people(name):
-    make, shared, likelihood = CASES[name]
-    data = make()
-    size = 4 + (0 if shared is None else shared.shape[1]) + likelihood.ties
-    clusters = clusters_of(data, likelihood.ties)
-    prior = None if shared is None else Given(shared.astype(bool))
-    found = _scores_of(data, clusters, likelihood, prior)
-    weights = size - likelihood.ties
-    whole = by_hand(data, shared, likelihood)
+    make, shared, settings = CASES[name]
+    data, aspects = make(), "unique" if shared is None else shared
+    ties = name == "ties"
+    found, tally, logs, likelihood = answers_by_respondent(data, aspects, **settings)
+    weights = 4 + (0 if shared is None else shared.shape[1])
+    size = weights + ties
 
     def log_posterior(point):  # flat shares of all weights, Gamma(1, 1) nu
         own = point[:weights]
-        tie = point[-1] - np.exp(point[-1]) if likelihood.ties else 0.0
-        return whole(point) + own.sum() - weights * logsumexp(own) + tie
+        tie = point[-1] - np.exp(point[-1]) if ties else 0.0
+        return likelihood(point) + own.sum() - weights * logsumexp(own) + tie
 
-    place = mode_of(_problem_of(data, likelihood, prior), np.zeros(0))  # without covariates
-    point = np.concatenate([place.logs, place.beta])
-    assert np.abs(gradient(log_posterior, point)).max() < 1e-5
-    pose = _problem_of(data, likelihood, prior)
-    p = pose.probabilities(np.exp(place.logs), place.beta)
-
-    def logs(z):
-        return np.log(pose.probabilities(np.exp(z[:weights]), z[weights:]))
-
+    point = highest(log_posterior, size)
+    whole = by_hand(data, shared, settings)
+    assert np.ptp([whole(z) - likelihood(z) for z in (point, point + 0.1 * np.arange(size))]) < 1e-9
     gradients = naive_scores.outcome_gradients(logs, point)
-    tally = clusters.tally.toarray()
-    each = np.array([gradient(by_hand(part, shared, likelihood), point) for part in data.by_respondent().values()])
+    each = np.array([gradient(by_hand(part, shared, settings), point) for part in data.by_respondent().values()])
     np.testing.assert_allclose(tally @ gradients, each, atol=1e-5)
-    information = -np.array([gradient(lambda z, k=k: gradient(whole, z)[k], point) for k in range(size)])
-    parts = naive_scores.informations(tally, pose.sizes, p, gradients)
-    z = naive_scores.adjusted_scores(information, parts, each)
-    assert effect_of([found]) == pytest.approx((z**2).sum() / (size - 1), rel=1e-4) and found.rank == size - 1
+    parts = naive_scores.informations(tally, found.pose.sizes, np.exp(logs(point)), gradients)
+    z = naive_scores.adjusted_scores(-hessian(likelihood, point), parts, each)
+    with run_as_python():
+        model = th.EliminationByAspects(aspects, people="independent", **settings)
+        model.fit(data, draws=1, tune=0, chains=1, thin=1, random_seed=1, progressbar=False)
+    assert dependence_of(model).effect == pytest.approx((z**2).sum() / (size - 1), rel=1e-4)
 
 
 @pytest.mark.fit
 def test_independent_answers_have_a_design_effect_near_one():
-    found = [effect_of_data(comparisons(people=60, spread=0.0, seed=seed)) for seed in range(20)]
+    found = [made_of(comparisons(people=60, spread=0.0, seed=seed), None, "laplace").effect for seed in range(12)]
     # the mean of (options - 1) ratios of a variance over 60 people: its variance is at most about 2 / 59 / 3
-    assert abs(np.mean(found) - 1.0) < 5 * np.sqrt(2 / 59 / 3 / 20)
-    assert np.mean([effect_of_data(comparisons(people=60, times=6, seed=seed)) for seed in range(5)]) > 2.0
+    assert abs(np.mean(found) - 1.0) < 5 * np.sqrt(2 / 59 / 3 / 12)
+    varied = [made_of(comparisons(people=60, times=6, seed=seed), None, "laplace").effect for seed in range(3)]
+    assert np.mean(varied) > 2.0
 
 
+@pytest.mark.fit
 def test_the_effect_of_groups_is_that_of_all_their_weights():
     data = {"A": comparisons(seed=1), "B": comparisons(seed=2, spread=0.1)}
-    parts = [_scores_of(d, clusters_of(d, False), Elimination(0.01), None) for d in data.values()]
-    groups = GroupedData(data)
-    found = dependence_of_choices(None, groups, {"likelihood": Elimination(0.01), "prior": None})
-    assert found.effect == pytest.approx(sum(each.trace for each in parts) / 6) and found.number == 40
+    effects = [made_of(part, "independent", "mcmc").effect for part in data.values()]
+    found = made_of(data, th.people.Groups(), "mcmc")
+    assert found.effect == pytest.approx(np.mean(effects)) and found.number == 40
 
 
 # draws that are spread ----------------------------------------------------------------------------------------------
@@ -175,42 +175,37 @@ def test_the_effect_of_groups_is_that_of_all_their_weights():
 @pytest.mark.fit
 @pytest.mark.parametrize("ties", [False, True])
 def test_draws_have_the_covariance_of_the_sandwich(ties):
-    """Of respondents who answered unequally often, against a loop over them; widened draws are those of Student's t."""
+    """Of respondents who answered unequally often, against a loop over them: intervals are those of Student's t."""
     frame = answers(people=14, times=4, ties=ties)
     frame = frame.groupby("respondent").head(24).groupby("respondent", sort=False)
     frame = pd.concat([part.head(24 if k < 4 else 9) for k, (_, part) in enumerate(frame)])
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
-    problem = WorthProblem(data, 0.01, ties, "ranking", spread=1.3)
-    made, (_, variance) = problem.adjusted_by_scores, problem.respondents
+    model = th.BradleyTerryLuce(spread=1.3, lapse=0.01).fit(data, draws=10_000, random_seed=1, progressbar=False)
+    made = dependence_of(model)
     assert (made.model, made.by) == (ADJUSTED, SCORES)
-    spreads, at = problem.marginal.best
-    mode = at.point
+    found, tally, logs, likelihood = answers_by_respondent(data, lapse=0.01)
+
+    def log_posterior(point):
+        return likelihood(point) - 0.5 * (point[:4] @ point[:4]) / 1.3**2 - 0.125 * (point[4:] @ point[4:])
+
+    mode = highest(log_posterior, 4 + ties)
+    curvature = -hessian(log_posterior, mode)
+    gradients = naive_scores.outcome_gradients(logs, mode)
+    parts = naive_scores.informations(tally, found.pose.sizes, np.exp(logs(mode)), gradients)
+    covariance = naive_scores.sandwich(curvature, parts, tally @ gradients)
     centre = np.eye(len(mode))
     centre[:4, :4] -= 0.25
-    curvature = curvature_at(problem.density, mode, spreads).dense()
-    pose = _problem_of(data, Elimination(0.01, ties=ties), None)
-    p = pose.probabilities(np.exp(mode[:4]), mode[4:])
-
-    def logs(z):
-        return np.log(pose.probabilities(np.exp(z[:4]), z[4:]))
-
-    gradients = naive_scores.outcome_gradients(logs, mode)
-    tally = clusters_of(data, ties).tally.toarray()
-    parts = naive_scores.informations(tally, pose.sizes, p, gradients)
-    expected = centre @ naive_scores.sandwich(curvature, parts, tally @ gradients) @ centre
     degrees = [naive_scores.degrees_of_freedom(curvature, parts, centre[k]) for k in range(4)]
     # with lapse the information that is expected is not that of the Hessian
     assert made.df == pytest.approx(np.median(degrees), rel=3e-3) and 4.0 < made.df < 11.0
     shares = [np.trace(np.linalg.pinv(curvature, hermitian=True) @ part) for part in parts]
     assert made.share == pytest.approx(max(shares) / sum(shares), rel=0.02)
-    drawn = centre @ variance.matrix() @ at.factor.draw(np.random.default_rng(1).normal(size=(len(mode), 40_000)))
-    spread = np.sqrt(np.outer(np.diag(expected), np.diag(expected)))
-    assert (np.abs(np.cov(drawn) - expected) < 5 * np.sqrt(2 / 40_000) * spread).all()
-    normal = centre @ variance.matrix() @ at.factor.draw(np.random.default_rng(2).normal(size=(len(mode), 40_000)))
-    wide = widened(np.random.default_rng(3), mode[:, None] + drawn, mode, normal, made.df).T - mode
-    t = stats.t(made.df).ppf([0.055, 0.25, 0.75, 0.945])
-    ends = np.quantile(wide / np.sqrt(np.diag(expected)), [0.055, 0.25, 0.75, 0.945], axis=0)
-    assert (np.abs(ends - t[:, None]) < 0.06).all()  # the quantile of .055 of 40,000 has a standard error of .012
+    worths = model.posterior_["posterior"]["log_worth"].values.reshape(-1, 4)
+    for i, j in combinations(range(4), 2):
+        contrast = np.eye(len(mode))[i] - np.eye(len(mode))[j]
+        ends = np.quantile(worths[:, i] - worths[:, j], [0.055, 0.25, 0.75, 0.945])
+        widths = np.array([ends[3] - ends[0], ends[2] - ends[1]]) / np.sqrt(contrast @ covariance @ contrast)
+        np.testing.assert_allclose(widths, -2 * stats.t(made.df).ppf([0.055, 0.25]), rtol=0.05)
 
 
 UNEQUAL = {  # answers of each respondent: degrees of freedom of two options, leverages n_s / n
@@ -226,7 +221,7 @@ def test_degrees_of_freedom_of_one_contrast_by_hand(name):
     counts, usual = UNEQUAL[name]
     rows = [(f"p{s}", "a", "b", "a" if k % 2 else "b") for s, n in enumerate(counts) for k in range(n)]
     data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
-    found = WorthProblem(data, 0.0, False, "ranking", people="adjusted", has_prior=False).adjusted_by_scores
+    found = dependence_of(th.BradleyTerryLuce(spread=1e4, people="adjusted").fit(data, draws=4, **QUIET))
     h = counts / counts.sum()
     pull = h / np.sqrt(1 - h)
     both = np.outer(pull, pull) ** 2
@@ -247,18 +242,13 @@ def test_light_leverages_take_a_series_and_many_respondents_no_covariances():
     chosen = np.where(rng.random(len(who)) < 0.5, names[first], names[second])
     frame = pd.DataFrame({"respondent": who, "first": names[first], "second": names[second], "chosen": chosen})
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
-    problem = WorthProblem(data, 0.0, False, "ranking", has_prior=False)
-    mode, clusters = problem.marginal.best[1].point, clusters_of(data, False)
-    pose = _problem_of(data, Elimination(0.0), None)
-
-    def logs(z):
-        return np.log(pose.probabilities(np.exp(z), np.zeros(0)))
-
-    gradients, tally = naive_scores.outcome_gradients(logs, mode), clusters.tally.toarray()
-    parts = naive_scores.informations(tally, pose.sizes, np.exp(logs(mode)), gradients)
+    found, tally, logs, _ = answers_by_respondent(data, lapse=0.0)
+    mode = np.log(found.weights)
+    gradients = naive_scores.outcome_gradients(logs, mode)
+    parts = naive_scores.informations(tally, found.pose.sizes, np.exp(logs(mode)), gradients)
     curvature, contrast = parts.sum(axis=0), np.array([1.0, -1.0, 0.0, 0.0])
     root = inverse_root(curvature, 1e-9)
-    scores = RespondentScores(pose, clusters.tally, np.exp(mode), np.zeros(0), root)
+    scores = RespondentScores(found.pose, found.clusters.tally, found.weights, np.zeros(0), root)
     expected = naive_scores.sandwich(curvature, parts, tally @ gradients)
     np.testing.assert_allclose(root @ scores.variance().variance @ root.T, expected, rtol=1e-4, atol=1e-7)
     df = scores.degrees(contrast[None, :, None])[0]

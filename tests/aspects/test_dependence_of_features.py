@@ -1,5 +1,7 @@
 """People who judge pairs of objects more than once: scores and design effect by loops over people, and what is made."""
 
+from itertools import pairwise
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,13 +10,11 @@ from helpers.naive import latent_features as naive
 from helpers.naive import respondent_scores as naive_scores
 from helpers.plain_python import run_as_python
 from helpers.sentences import refused
-from scipy import sparse
+from scipy.optimize import minimize
 
 import thali as th
-from thali._aspects.models.point import feature_problem, probable_features, scores_of_features, weights_at_mode
-from thali._model.dependence import clusters_of, effect_of
 from thali.errors import ArgumentError, DataError
-from thali.likelihoods import Additive, MostSimilarPair
+from thali.likelihoods import Additive
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 ADJUSTED, INDEPENDENT, POWER = "adjusted", "independent", "power"
@@ -56,31 +56,30 @@ def judged(people=20, shape=1.0, seed=0, missing=0.1, **more):
 # scores, mode and design effect -------------------------------------------------------------------------------------
 
 
-CASES = {  # data, likelihood, prior of the weights
-    "triplets": (odd_ones, MostSimilarPair(lapse=0.03), (1.0, 1.0)),
-    "triplets, ratio": (odd_ones, MostSimilarPair("ratio", 0.03), (1.5, 0.7)),
-    "similarities": (judged, Additive(), (1.0, 10.0)),
-    "similarities, no constant": (judged, Additive(0.3, constant=False), (2.0, 5.0)),
-    "similarities, a deviation": (lambda: judged(sigma="deviation"), Additive(), (1.0, 10.0)),
+CASES = {  # data, settings of the model, prior of the weights, weights and a constant
+    "triplets": (odd_ones, {"lapse": 0.03}, (1.0, 1.0), 3),
+    "triplets, ratio": (odd_ones, {"link": "ratio", "lapse": 0.03}, (1.5, 0.7), 4),
+    "similarities": (judged, {}, (1.0, 10.0), 4),
+    "similarities, no constant": (judged, {"sigma": 0.3, "constant": False}, (2.0, 5.0), 3),
+    "similarities, a deviation": (lambda: judged(sigma="deviation"), {}, (1.0, 10.0), 4),
 }
 
 
-def by_hand(data, likelihood):
+def by_hand(data, link="exp", lapse=0.0, sigma=None, constant=True):
     """The log-likelihood of some data at weights, of which the last is the constant if there is one."""
     owners = OWNERS.T.astype(int)
 
     def value(point):
+        rest = point[3] if len(point) > 3 else 0.0
         if isinstance(data, th.Triplets):
-            constant = {"constant": point[3]} if likelihood.link == "ratio" else {}
-            how = {"link": likelihood.link, "lapse": likelihood.lapse}
-            return naive.triplet_log_likelihood(data, owners, point[:3], **how, **constant)
-        sigma = likelihood.fixed_sigma(data)
-        return naive.additive_log_likelihood(data, owners, point[:3], point[3] if len(point) > 3 else 0.0, sigma)
+            return naive.triplet_log_likelihood(data, owners, point[:3], link, rest, lapse)
+        fixed = Additive(sigma, constant).fixed_sigma(data)
+        return naive.additive_log_likelihood(data, owners, point[:3], rest, fixed)
 
     return value
 
 
-def of_people(data, likelihood):
+def of_people(data, settings):
     """The data of everybody, whose mean similarities count as judgements of the whole."""
     if isinstance(data, th.Triplets):
         return list(data.by_respondent().values())
@@ -90,8 +89,10 @@ def of_people(data, likelihood):
         place = {pair: k for k, pair in enumerate(zip(data.first, data.second, strict=True))}
         rows = [place[pair] for pair in zip(part.first, part.second, strict=True)]
         share = (data.judgements / judges)[rows]
-        fields = part.labels, part.first, part.second, part.values, share, likelihood.fixed_sigma(data), False, None
-        found.append(th.Similarities._made_of(*fields))
+        sigma = Additive(settings.get("sigma")).fixed_sigma(data)
+        found.append(
+            th.Similarities._made_of(part.labels, part.first, part.second, part.values, share, sigma, False, None)
+        )
     return found
 
 
@@ -100,67 +101,49 @@ def gradient(of, point, step=1e-5):
     return np.array([(of(point + each) - of(point - each)) / (2 * step) for each in steps])
 
 
+def information(part, point, settings):
+    """What the answers of a person are expected to say: of a normal judgement the Hessian."""
+    if isinstance(part, th.Similarities):
+        value = by_hand(part, **settings)
+        return -np.array([gradient(lambda z, k=k: gradient(value, z, 1e-3)[k], point, 1e-3) for k in range(len(point))])
+    total, owners = np.zeros((len(point), len(point))), OWNERS.T.astype(int)
+    for begin, end in pairwise(part.start):
+        pairs = [(int(i), int(j)) for i, j in zip(part.first[begin:end], part.second[begin:end], strict=True)]
+
+        def logs(w, pairs=pairs):
+            how = settings.get("link", "exp"), w[3] if len(w) > 3 else 0.0, settings["lapse"]
+            return np.log(naive.similar_pair_probabilities(pairs, owners, w[:3], *how))
+
+        slopes = naive_scores.outcome_gradients(logs, point)
+        total += part.counts[begin:end].sum() * (slopes.T * np.exp(logs(point))) @ slopes
+    return total
+
+
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("name", CASES)
 def test_the_design_effect_is_that_of_a_loop_over_people(name):
-    make, likelihood, (shape, rate) = CASES[name]
+    make, settings, (shape, rate), size = CASES[name]
     data = make()
-    pose, clusters = feature_problem(data, OWNERS, likelihood), clusters_of(data, False)
-    point = weights_at_mode(pose, shape, rate)
-    order = [OWNERS[np.unique(OWNERS, axis=0, return_index=True)[1]].tolist().index(row) for row in OWNERS.tolist()]
-    own = np.append(point[order], point[3:])  # in the order of `OWNERS`
-    whole = by_hand(data, likelihood)
+    whole, parts = by_hand(data, **settings), of_people(data, settings)
 
-    def log_posterior(logs):
-        return whole(np.exp(logs)) + shape * logs.sum() - rate * np.exp(logs).sum()
+    def loss(logs):
+        weights = np.exp(logs)
+        return rate * weights.sum() - shape * logs.sum() - whole(weights)
 
-    assert np.abs(gradient(log_posterior, np.log(own))).max() < 1e-3
-    each = np.array([gradient(by_hand(part, likelihood), own) for part in of_people(data, likelihood)])
-    np.testing.assert_allclose(each.sum(axis=0), gradient(whole, own), rtol=1e-4, atol=1e-3)
-    places = [*order, *range(3, len(own))]
-    tally, gradients = clusters.tally, pose.scores(sparse.eye_array(clusters.tally.shape[1], format="csr"), point)
-    np.testing.assert_allclose((tally @ gradients)[:, places], each, rtol=1e-4, atol=1e-4)
-    information = -pose.slopes(point).hessian
-    # of a normal judgement, or a softmax, what is expected is the Hessian
-    if likelihood in (Additive(), MostSimilarPair(lapse=0.0)):
-        numeric = -np.array([gradient(lambda z, k=k: gradient(whole, z, 1e-3)[k], own, 1e-3) for k in range(4)])
-        np.testing.assert_allclose(information[np.ix_(places, places)], numeric, rtol=1e-3, atol=1e-6)
-    expected = pose.expected(tally, point).toarray()
-    parts = np.array([(gradients.T * row) @ gradients for row in expected])
-    np.testing.assert_allclose(parts.sum(axis=0), information, rtol=1e-6, atol=1e-9)
-    z = naive_scores.adjusted_scores(information, parts, tally @ gradients)
-    rank = np.linalg.matrix_rank(information, hermitian=True)
-    found = scores_of_features(data, clusters, {"likelihood": likelihood, "weight_prior": (shape, rate)}, OWNERS)
-    assert effect_of([found]) == pytest.approx((z**2).sum() / rank, rel=1e-4)
-
-
-@pytest.mark.parametrize("link", ["exp", "ratio"])
-def test_the_information_of_triplets_is_the_variance_of_the_score(link):
-    """Over all answers that each set may get, by their probabilities."""
-    data, likelihood = odd_ones(people=3, answers=4), MostSimilarPair(link, 0.05)
-    pose = feature_problem(data, OWNERS, likelihood)
-    weights = np.array([0.7, 1.3, 0.4, 0.6])[: pose.n_aspects]
-    wanted, totals = np.zeros((pose.n_aspects, pose.n_aspects)), np.add.reduceat(data.counts, data.start[:-1])
-    eye = np.eye(len(data.counts))
-    for v, n in enumerate(totals):
-        places = range(data.start[v], data.start[v + 1])
-        logs = [lambda w, k=k: pose._replace(counts=eye[k]).value(w) for k in places]
-        p = np.exp([each(weights) for each in logs])
-        assert p.sum() == pytest.approx(1.0)
-        wanted += n * sum(
-            q * np.outer(g, g) for q, g in ((q, gradient(f, weights)) for q, f in zip(p, logs, strict=True))
-        )
-    np.testing.assert_allclose(-pose.slopes(weights).hessian, wanted, rtol=1e-5, atol=1e-8)
+    point = np.exp(minimize(loss, np.full(size, -1.0), method="BFGS", options={"gtol": 1e-4}).x)
+    each = np.array([gradient(by_hand(part, **settings), point) for part in parts])
+    np.testing.assert_allclose(each.sum(axis=0), gradient(whole, point), rtol=1e-4, atol=1e-3)
+    expected = np.array([information(part, point, settings) for part in parts])
+    z = naive_scores.adjusted_scores(expected.sum(axis=0), expected, each)
+    rank = np.linalg.matrix_rank(expected.sum(axis=0), hermitian=True)
+    found = made_of(data, OWNERS.T.astype(int), weight_prior=(shape, rate), people="independent", **settings)
+    assert found.effect == pytest.approx((z**2).sum() / rank, rel=1e-3)
 
 
 @pytest.mark.fit
 def test_independent_judgements_have_a_design_effect_near_one():
-    parts = {"likelihood": Additive(), "weight_prior": (1.0, 10.0)}
     found, more = (
-        [
-            effect_of([scores_of_features(data, clusters_of(data, False), parts, OWNERS)])
-            for data in (judged(people=40, shape=shape, seed=seed) for seed in range(10))
-        ]
+        [effect_of_judges(judged(people=40, shape=shape, seed=seed), OWNERS) for seed in range(10)]
         for shape in (None, 1.0)
     )
     # the mean of four ratios of a variance over 40 people, in which sigma is estimated
@@ -209,17 +192,11 @@ def test_people_are_refused_where_nobody_is_known_or_the_method_has_none():
 
 @pytest.mark.fit
 @pytest.mark.long
-@pytest.mark.parametrize("data", [odd_ones(people=40, answers=60, shape=None), judged(people=40, shape=None)])
+@pytest.mark.parametrize("data", [odd_ones(people=40, answers=60), judged(people=40, shape=None)])
 def test_features_that_nobody_gave_are_those_of_annealed_runs(data):
-    parts = {"prior": th.priors.IndianBuffet(), "alpha": None, "tempering": None}
-    if isinstance(data, th.Triplets):
-        parts |= {"likelihood": MostSimilarPair(), "weight_prior": (1.0, 1.0)}
-    else:
-        parts |= {"likelihood": Additive(), "weight_prior": (1.0, 10.0 / np.abs(data.values).max())}
-    found, again = (probable_features(data, parts) for _ in range(2))
-    np.testing.assert_array_equal(found, again)
-    assert {tuple(row) for row in OWNERS.tolist()} <= {tuple(row) for row in found.tolist()}
-    assert made_of(data, "ibp").effect == pytest.approx(1.0, abs=5 * np.sqrt(2 / 39 / 4))
+    """Their design effect is that of the features by which the answers were made."""
+    found, again = (made_of(data, "ibp").effect for _ in range(2))
+    assert found == again == pytest.approx(effect_of_judges(data, OWNERS), rel=0.1)
 
 
 @pytest.mark.first(1)

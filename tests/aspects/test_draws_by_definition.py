@@ -10,14 +10,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.all_drawn import all_drawn
-from helpers.best_worst_data import random_answers
+from helpers.best_worst_data import RULES, random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import random_comparisons, random_similarities, unequal, with_ties
 from helpers.set_problems import random_choices
 from helpers.triplet_problems import LAPSE, LINKS, MIXED
 
 import thali as th
-from thali._model.best_worst import RULES
 
 pytestmark = [
     pytest.mark.fit,

@@ -6,7 +6,7 @@ from helpers.additive_fits import made_up
 from helpers.sentences import refused, said
 
 import thali as th
-from thali.errors import PYTHON, Argument, ArgumentError, IncompleteWarning, Words
+from thali.errors import PYTHON, Argument, ArgumentError, Words
 
 KEYS = ["asked", "features", "n_features", "estimate", "similarity", "parameters", "check", "tempering", "summary"]
 KEYS += ["data", "membership", "methods", "convergence"]
@@ -105,17 +105,6 @@ def test_probabilities_that_are_not_settled_are_counted_where_they_are_not_named
     assert "disagree" in notes and " and 1 other set; another seed" in notes
     notes = " ".join(map(str, made_up(4, draws=50, common=(), kept_by={0: (0, 1, 2)}).findings()["features"].notes))
     assert "other set" not in notes
-
-
-@pytest.mark.fit
-def test_a_fault_costs_its_own_section():
-    def lost(*_):
-        raise ZeroDivisionError("of a test")
-
-    found = made_up(4, draws=20, check=lost).findings()
-    with pytest.warns(IncompleteWarning, match="'check'"):  # it names a file
-        assert "ZeroDivisionError: of a test" in str(found["check"].sentence)
-    assert found.keys() == KEYS
 
 
 def test_the_open_combination_says_which_features_there_are_and_what_they_explain(model):

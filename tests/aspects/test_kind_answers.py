@@ -3,13 +3,11 @@
 import copy
 from itertools import permutations
 
-import arviz_stats
 import numpy as np
 import pandas as pd
 import pytest
 from helpers.all_drawn import all_drawn, change_drawn
 from helpers.kind_problems import answered, of_new_person, random_answers, with_classes_in_order
-from helpers.naive import latent_features as naive
 from helpers.plain_python import run_as_python
 from helpers.problems import random_comparisons
 from helpers.sentences import refused
@@ -223,56 +221,6 @@ def test_the_model_of_one_kind(model, data):
         first.check()
     with refused(ArgumentError, "class 3", "1 to 2"):
         model.of_class(3)
-
-
-def test_the_likelihood_of_draws_is_that_of_the_definition(model, data):
-    posterior = all_drawn(model.posterior_)
-    pointwise = model.posterior_["log_likelihood"]["answers"].values
-    each, lapse = data.by_respondent(), 0.01
-    for draw in range(0, 16, 7):
-        at = posterior.isel(chain=1, draw=draw)
-        of, Z = at["kind"].values, at["features"].values.T.astype(bool)
-        logs = np.array(
-            [
-                [
-                    naive.log_likelihood(each[name], Z, at["kind_weights"].values[g], u, lapse)
-                    for g, u in enumerate(at["kind_unique_weights"].values)
-                ]
-                for name in data.respondents
-            ]
-        )
-        coefficients = np.array([constant_of(each[name]) for name in data.respondents])
-        total = logs[np.arange(5), of] + coefficients
-        assert total.sum() == pytest.approx(float(at["log_likelihood"]), rel=1e-9)
-        for person in range(5):
-            others = np.bincount(np.delete(of, person), minlength=2)
-            weights = (others + 1.0) / (others + 1.0).sum()
-            expected = np.log(weights @ np.exp(logs[person])) + coefficients[person]
-            assert pointwise[1, draw, person] == pytest.approx(expected, rel=1e-9)
-    assert np.isfinite(arviz_stats.loo(model.posterior_, var_name="answers").elpd)
-
-
-def constant_of(comparisons):
-    """The logarithms of the binomial coefficients."""
-    from scipy.special import gammaln
-
-    n = comparisons.wins + comparisons.losses
-    return float((gammaln(n + 1) - gammaln(comparisons.wins + 1) - gammaln(comparisons.losses + 1)).sum())
-
-
-def test_the_check_is_of_all_people(model, data):
-    check = model.check(1)
-    assert check["n"].sum() == data.n_comparisons and check["predicted"].between(0, 1).all()
-    row = check.set_index(["a", "b"]).loc[("a", "b")]
-    pair = next(p for p in range(3) if (data.first[p], data.second[p]) == (0, 1))
-    assert row["observed"] == data.wins[pair] / (data.wins + data.losses)[pair]
-    answers = data.answers
-    here = answers.pair == pair
-    posterior = all_drawn(model.posterior_)
-    p, of = posterior["kind_choice_probability"].values[..., 0], posterior["kind"].values[..., answers.respondent[here]]
-    times = (answers.wins + answers.losses)[here]
-    by_hand = (np.take_along_axis(p, of.astype(int), axis=2) * times).sum(axis=2).mean() / times.sum()
-    assert row["predicted"] == pytest.approx(by_hand)
 
 
 @pytest.mark.long

@@ -21,7 +21,7 @@ import thali as th
 from thali.errors import ArgumentError
 
 RUN = {"draws": 4, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
-MAKE = {"ties": random_ties, "covariates": random_judgements, "both": random_tied_judgements}
+MAKE = {"plain": random_answers, "ties": random_ties, "covariates": random_judgements, "both": random_tied_judgements}
 pytestmark = [
     pytest.mark.fit,
     pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning"),
@@ -30,7 +30,8 @@ pytestmark = [
 
 
 @pytest.fixture(
-    scope="module", params=["both", *(pytest.param(one, marks=pytest.mark.long) for one in MAKE if one != "both")]
+    scope="module",
+    params=["both", "plain", *(pytest.param(one, marks=pytest.mark.long) for one in ("ties", "covariates"))],
 )
 def fitted(request):
     data = MAKE[request.param](5, 3, 6, seed=1)

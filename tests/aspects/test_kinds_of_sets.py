@@ -93,15 +93,6 @@ def test_the_check_is_of_all_people_together(model, data):
             assert observed[label, ", ".join(members)] == pytest.approx(count / counts.sum())
 
 
-@pytest.mark.long
-def test_from_a_file_and_on(model, tmp_path, uncompiled):
-    model.save(tmp_path / "kinds.nc")
-    again = th.load(tmp_path / "kinds.nc")
-    assert again.summary().equals(model.summary())
-    again.continue_fit(1, progressbar=False)
-    assert again.posterior_["posterior"].sizes["draw"] == 5
-
-
 def test_unique_aspects_alone(data, uncompiled):
     model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
     (found,) = model.predict_proba([("a", "b", "c")])

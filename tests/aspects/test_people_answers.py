@@ -71,14 +71,6 @@ def test_features_have_the_common_weights():
     assert matched["members"] == row["members"] and matched["weight"] == pytest.approx(row["weight"])
 
 
-@pytest.mark.long
-@pytest.mark.fit
-def test_a_file_keeps_what_people_say(tmp_path):
-    model = of_people(compared(), UNIQUE)
-    model.save(tmp_path / "people.nc")
-    pd.testing.assert_frame_equal(th.load(tmp_path / "people.nc").individuals(), model.individuals())
-
-
 # segments ------------------------------------------------------------------------------------------------------------
 
 

@@ -9,7 +9,7 @@ from helpers.dependence_attributes import dependence_of
 from helpers.sentences import refused, said
 
 import thali as th
-import thali._aspects.answers.groups as groups
+from thali._posterior import densities
 from thali.errors import DataError
 
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ConvergenceWarning")
@@ -17,22 +17,22 @@ RUN = {"draws": 4, "tune": 1, "thin": 1, "chains": 2, "random_seed": 1, "progres
 LABELS = ["a", "b", "c", "d"]
 
 
-def judges(people=3):
+def judges(people=3, labels=LABELS):
     rng = np.random.default_rng(1)
-    first, second = np.triu_indices(4, 1)
+    first, second = np.triu_indices(len(labels), 1)
     found = {}
     for person in range(people):
-        matrix = np.full((4, 4), np.nan)
-        matrix[first, second] = matrix[second, first] = rng.random(6) + (first == 0) * (second == 1)
-        found[f"p{person}"] = th.Similarities(matrix, LABELS)
+        matrix = np.full((len(labels), len(labels)), np.nan)
+        matrix[first, second] = matrix[second, first] = rng.random(len(first)) + (first == 0) * (second == 1)
+        found[f"p{person}"] = th.Similarities(matrix, labels)
     return found
 
 
-def odd_ones(people=3):
+def odd_ones(people=3, labels=LABELS):
     rows = [(f"p{k % people}", *LABELS[:3], LABELS[k % 3]) for k in range(9)]
     rows += [(f"p{k % people}", *LABELS[1:], LABELS[1 + k % 2]) for k in range(6)]
     frame = pd.DataFrame(rows, columns=["respondent", "object1", "object2", "object3", "odd"])
-    return th.Triplets.from_frame(frame, respondent="respondent")
+    return th.Triplets.from_frame(frame, respondent="respondent", labels=labels)
 
 
 def fitted(data, by=(), **more):
@@ -78,17 +78,17 @@ def test_the_weight_of_a_feature_that_a_draw_lacks_is_0(uncompiled):
 @pytest.mark.fit
 @pytest.mark.parametrize("data", [judges, odd_ones])
 def test_what_is_large_of_many_people_is_left_out_and_answers_stay(data, uncompiled, monkeypatch):
-    """The same draws, without a number for each person, pair and draw."""
+    """No similarities of more than 2,000 pairs of all people together, and no more likelihoods than the limit."""
     more = {"sigma": 0.2} if data is judges else {}
-    whole = fitted(data(), **more)
-    assert "similarity" in whole.posterior_["posterior"] and "log_likelihood" in whole.posterior_.children
-    monkeypatch.setattr(groups, "MAX_PAIRS", 17)  # 3 people have 18 pairs
-    part = fitted(data(), **more)
-    assert "similarity" not in part.posterior_["posterior"] and "log_likelihood" in part.posterior_.children
-    pd.testing.assert_frame_equal(part.summary(), whole.summary())
-    pd.testing.assert_frame_equal(part.of_group("p1").features(), whole.of_group("p1").features())
-    pd.testing.assert_frame_equal(part.check(random_seed=1), whole.check(random_seed=1))
-    monkeypatch.setattr(groups, "MAX_POINTWISE", 10)
+    labels = [*LABELS, *(f"o{k}" for k in range(34))]  # of 703 pairs
+    features = np.eye(38, 2) + np.eye(38, 2, -1)
+    few, many = (fitted(data(people, labels), features=features, **more) for people in (2, 3))
+    assert "similarity" in few.posterior_["posterior"] and "similarity" not in many.posterior_["posterior"]
+    assert all("log_likelihood" in model.posterior_.children for model in (few, many))
+    assert many.summary().index.tolist() == few.summary().index.tolist()
+    assert len(many.of_group("p1").features()) == len(few.of_group("p1").features()) == 2
+    assert list(many.check(random_seed=1)) == list(few.check(random_seed=1))
+    monkeypatch.setattr(densities, "MAX_POINTWISE", 10)
     assert "log_likelihood" not in fitted(data(), **more).posterior_.children
 
 

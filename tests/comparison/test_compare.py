@@ -359,7 +359,7 @@ class Killer:
         return task * task
 
 
-@pytest.mark.long  # test_a_killed_comparison_goes_on is the short one
+@pytest.mark.long  # test_forty_killed_comparisons_go_on kills whole runs
 @pytest.mark.parametrize("always", [False, True])
 def test_a_killed_process_loses_nothing(tmp_path, always):
     found = dict(workers.run_all(Killer(tmp_path / "killed", always), list(range(8)), 2))

@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from helpers.best_worst_data import ranked_answers
+from helpers.best_worst_data import RULES, ranked_answers
 from helpers.naive import latent_features as naive
 from helpers.sentences import refused
 
 import thali as th
-from thali._model.best_worst import answer_probabilities
 
-RULES = ("ranking", "reversed")
 WORTH = np.array([4.0, 2.0, 1.0, 0.5, 0.25])
 
 
@@ -23,7 +21,7 @@ class Known:
         return self
 
     def predict_proba(self, data):
-        p = answer_probabilities(WORTH[None], data.start, data.members, 0.0, self.rule)[0]
+        p = naive.answer_probabilities(data, WORTH[None], 0.0, self.rule)[0]
         return np.split(p, np.cumsum(data.answers)[:-1])
 
 

@@ -115,12 +115,6 @@ def killed(place, times, seed, by="prediction"):
 
 @pytest.mark.long
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-def test_a_killed_comparison_goes_on(tmp_path):
-    assert killed(tmp_path, 3, 5) == 3  # twice between the records and their index
-
-
-@pytest.mark.long
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.parametrize("by", ["prediction", "evidence"])
 def test_forty_killed_comparisons_go_on(tmp_path, by):
     assert killed(tmp_path, 40, 2, by) == 40

@@ -195,7 +195,6 @@ def test_an_unknown_way_to_convert():
         Similarities.from_dissimilarities(GOOD, "log")
 
 
-PEOPLE = "`matrices` must be a list of square tables, or an array people x objects x objects; got shape "
 SUBJECTS = [
     ([], {}, ("`matrices`", "empty")),
     (5, {}, ("`matrices`", "got int")),

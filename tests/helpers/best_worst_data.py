@@ -5,6 +5,8 @@ import pandas as pd
 
 from thali import Choices
 
+RULES = RANKING, REVERSED = "ranking", "reversed"
+
 
 def best_worst(rows, labels, **more) -> Choices:
     """Best-worst choices from (members, best, worst), or (members, best, worst, count)."""

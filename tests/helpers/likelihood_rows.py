@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from helpers.best_worst_data import random_answers
+from helpers.best_worst_data import RULES, random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import (
     FIXED_UNIQUE,
@@ -33,7 +33,6 @@ from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali._aspects.state import COLUMNS, ChainModel
 from thali._aspects.weight_priors import EXPONENTIAL
 from thali._compile.jit import scalar
-from thali._model.best_worst import RULES
 from thali.likelihoods import Elimination
 from thali.priors import IndianBuffet
 

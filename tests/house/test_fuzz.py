@@ -9,14 +9,13 @@ from collections import Counter
 import numpy as np
 import pandas as pd
 import pytest
-from typer.testing import CliRunner
+from click.testing import CliRunner
 
 import thali
 from thali._data import kinds
 from thali._reading.recognise import read
 from thali._reading.table import read_table
 from thali._source import Source
-from thali._surfaces.cli import app
 from thali.errors import LONGEST, ThaliError
 
 LIMIT = 20  # seconds of one input
@@ -268,7 +267,7 @@ OPTIONS = """
 OPTIONS = [option.split() for line in OPTIONS.strip().splitlines() for option in line.split(" | ")]
 
 
-def run_odd_commands(tries: int, folder) -> None:
+def run_odd_commands(tries: int, folder, command_line) -> None:
     """Command lines that read a broken file and never draw: by maximum likelihood, or refused before."""
     counts, messages, runner = Counter(), [], CliRunner()
     for seed in range(tries):
@@ -283,7 +282,7 @@ def run_odd_commands(tries: int, folder) -> None:
             words = ["test", str(rng.choice(["transitivity", "circular", "agreement", "?"])), "data"]
 
         def command(words=words):
-            result = runner.invoke(app, words)
+            result = runner.invoke(command_line, words)
             if result.exit_code not in (0, 2) or (result.exception and not isinstance(result.exception, SystemExit)):
                 raise AssertionError(f"{words}: {result.exit_code} {result.output[-300:]}") from result.exception
 
@@ -299,9 +298,9 @@ def test_broken_files_are_read_or_refused():
     read_broken_files(150)
 
 
-def test_odd_commands_end_in_a_sentence(tmp_path, monkeypatch):
+def test_odd_commands_end_in_a_sentence(tmp_path, monkeypatch, command_line):
     monkeypatch.chdir(tmp_path)
-    run_odd_commands(25, tmp_path)
+    run_odd_commands(25, tmp_path, command_line)
 
 
 @pytest.mark.long
@@ -310,6 +309,6 @@ def test_nine_thousand_broken_files():
 
 
 @pytest.mark.long
-def test_a_thousand_odd_commands(tmp_path, monkeypatch):
+def test_a_thousand_odd_commands(tmp_path, monkeypatch, command_line):
     monkeypatch.chdir(tmp_path)
-    run_odd_commands(1_000, tmp_path)
+    run_odd_commands(1_000, tmp_path, command_line)

@@ -303,13 +303,6 @@ def resumed_after(kind, moments, slices, monkeypatch, folder, size=None):
 
 
 @pytest.mark.long
-@pytest.mark.first(1)
-@pytest.mark.parametrize("kind", RESUMED)
-def test_a_stopped_run_resumes_to_the_unbroken_one(kind, slices, monkeypatch, tmp_path):
-    resumed_after(kind, [0.6, 0.85], slices, monkeypatch, tmp_path)
-
-
-@pytest.mark.long
 @pytest.mark.parametrize("kind", RESUMED)
 def test_resumed_after_twenty_random_moments(kind, slices, monkeypatch, tmp_path):
     assert resumed_after(kind, np.random.default_rng(6).random(20), slices, monkeypatch, tmp_path) > 4

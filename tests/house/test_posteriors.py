@@ -8,11 +8,10 @@ from importlib import import_module
 import numpy as np
 import pytest
 from helpers.places import PROJECT
-from scipy.stats import norm, t
+from scipy.stats import t
 
 FOLDER = PROJECT / "posteriors"
 README = (FOLDER / "README.md").read_text("utf-8")
-LIMIT = norm.isf(1e-5 / 2)  # of one standardised difference
 
 
 @pytest.fixture

@@ -63,6 +63,21 @@ def test_the_statistics_of_arviz(name):
     assert np.isfinite(sensitivity[["prior", "likelihood"]].to_numpy(float)).all()
 
 
+@pytest.mark.first(3)
+@of_models(DRAWN)
+def test_arviz_summarises_a_fit_and_its_file(name, tmp_path):
+    model = fitted(name)
+    model.save(tmp_path / "fit.nc")
+    with xr.open_datatree(tmp_path / "fit.nc", engine="h5netcdf") as opened:
+        stored = opened.load()
+    for tree in (model.posterior_, stored):
+        groups = tree.children.values()
+        assert not [name for group in groups for name, values in group.data_vars.items() if values.dtype == bool]
+    pytest.importorskip("xarray_einstats", reason="ArviZ's summary needs arviz-stats[xarray]")
+    tables = [arviz_stats.summary(tree) for tree in (model.posterior_, stored)]
+    assert len(tables[0]) and tables[0].index.tolist() == tables[1].index.tolist()
+
+
 @pytest.mark.first(5)
 @of_models(DRAWN)
 def test_posterior_predictive_adds_a_group(name):

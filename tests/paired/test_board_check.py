@@ -9,10 +9,6 @@ from helpers.sentences import said
 from scipy.special import expit, softmax
 
 import thali as th
-from thali._paired.check import check_votes
-from thali._paired.estimates import drawn_of
-from thali._paired.scale import WorthScale
-from thali._paired.worths import WorthsRequest
 
 pytestmark = pytest.mark.fit
 QUIET = {"progressbar": False, "random_seed": 1}
@@ -56,63 +52,63 @@ def test_half_ties_have_no_check():
     said(found.sentence, "weight 3.5")
 
 
-def checked(data, **asked):
-    """The check and the draws, of a board with those requests."""
-    request = WorthsRequest(**asked)
-    data = request.of(data)
-    drawn = drawn_of(data, request, WorthScale(), "laplace", None, 0.02, 1, False, "independent" if not asked else None)
-    return check_votes(data, drawn, 1, 0.89), drawn
-
-
 def games(seed):
-    """Votes of judges in two seasons, with a covariate; some are ties."""
+    """Votes of judges who differ, in two seasons, with a covariate; some are ties."""
     rng = np.random.default_rng(seed)
-    sides = np.array([rng.choice(4, 2, replace=False) for _ in range(300)])
-    columns = {"left": sides[:, 0], "right": sides[:, 1], "judge": rng.choice(list("abc"), 300)}
-    frame = pd.DataFrame(columns | {"season": rng.integers(1, 3, 300), "length": rng.integers(-1, 2, 300)})
-    winner = rng.choice(["left", "right", "tie"], 300)
-    frame["winner"] = np.where(winner == "tie", "tie", np.where(winner == "left", frame["left"], frame["right"]))
-    return frame.astype({"left": str, "right": str, "winner": str})
+    sides = np.array([rng.choice(4, 2, replace=False) for _ in range(600)])
+    judge, season, length = rng.integers(0, 3, 600), rng.integers(0, 2, 600), rng.integers(-1, 2, 600)
+    worths = np.array([[0.0, 0.5, 1.0, 1.5], [0.6, 0.1, 1.4, 0.9]])[season[:, None], sides]
+    p = expit(np.array([0.3, 1.0, 2.0])[judge] * (worths[:, 0] - worths[:, 1]) + 0.5 * length)
+    chosen = sides[np.arange(600), (rng.random(600) > p).astype(int)].astype(str)
+    frame = pd.DataFrame({"left": sides[:, 0], "right": sides[:, 1], "judge": np.array(list("abc"))[judge]})
+    frame = frame.assign(season=season + 1, length=length, winner=np.where(rng.random(600) < 0.2, "tie", chosen))
+    return frame.astype({"left": str, "right": str})
 
 
-@pytest.mark.parametrize("asked", [{}, {"judges": True}, {"period": "season"}, {"judges": True, "period": "season"}])
+@pytest.mark.first(2)
+@pytest.mark.parametrize("asked", [{}, {"judges": True, "period": "season"}, {"judges": True}, {"period": "season"}])
 def test_what_is_predicted_of_pairs(asked):
-    """The mean probability of all votes on a pair, whoever gave them and when, with the covariate."""
-    dates = {"date": "season"} if "period" in asked else {}
+    """The probability at the estimates, on the average of all votes on a pair, whoever gave them and when."""
+    frame = games(1)
     names = {"first": "left", "second": "right", "chosen": "winner", "respondent": "judge", "covariates": ["length"]}
-    table, drawn = checked(th.PairedComparisons.from_trials(games(1), **names | dates), **asked)
-    rows, points = drawn.density.rows, drawn.points[:, ::4][:, :1000]
-    at, worths = rows.period * 4, points[drawn.density.worths]
-    logs = worths[at + rows.first] - worths[at + rows.second]
-    if asked.get("judges"):
-        logs = np.exp(drawn.density.log_discriminations(points))[rows.judge] * logs
-    p = expit(logs + rows.x @ points[drawn.density.beta])
-    nu = np.exp(points[drawn.density.nu])
-    tied = nu * np.sqrt(p * (1.0 - p))
-    p = (0.98 * p + 0.01) if not rows.has_ties else p
-    assert len(table) == 12 and table["n"].sum() == 2 * 300
-    for first, second in combinations(range(4), 2):
-        own = (rows.first == first) & (rows.second == second)
-        mine = table[(table["a"] == str(first)) & (table["b"] == str(second))].set_index("tied")
-        expected = rows.total[own] @ (tied / (1.0 + tied))[own] / rows.total[own].sum()
-        assert mine.loc[True, "predicted"] == pytest.approx(expected.mean(), abs=0.01)
-        assert mine.loc[True, "observed"] == rows.tied[own].sum() / rows.total[own].sum()
-        assert mine.loc[False, "observed"] == rows.wins[own].sum() / rows.total[own].sum()
+    board = th.leaderboard(frame, people=None if asked else "independent", lapse=0.02, **names, **asked, **QUIET)
+    ratings = pd.concat(dict.fromkeys("12", board.table["rating"]))
+    if "period" in asked:
+        ratings = board.worths_in_time().set_index(["period", "option"])["rating"]
+    seasons = frame["season"].astype(str)
+    left, right = (ratings.loc[pd.MultiIndex.from_arrays([seasons, frame[side]])] for side in ("left", "right"))
+    logs = (left.to_numpy() - right.to_numpy()) * np.log(10.0) / 400.0
+    if "judges" in asked:
+        logs *= board.judges().loc[frame["judge"], "discrimination"].to_numpy()
+    p = 0.98 * expit(logs + frame["length"] * board.covariate_effects().loc["length", "effect"]) + 0.01
+    ratio = board.tie * np.sqrt(p * (1.0 - p))
+    table = board.of_check.set_index(["a", "b", "tied"])
+    assert len(table) == 12 and table["n"].sum() == 2 * 600
+    for a, b in combinations("0123", 2):
+        is_first, is_second = ((frame["left"] == x) & (frame["right"] == y) for x, y in ((a, b), (b, a)))
+        votes = frame["winner"][is_first | is_second]
+        of_a = pd.concat([(p / (1.0 + ratio))[is_first], ((1.0 - p) / (1.0 + ratio))[is_second]])
+        of_ties = (ratio / (1.0 + ratio))[is_first | is_second]
+        for tied, expected, outcome in ((False, of_a, a), (True, of_ties, "tie")):
+            row = table.loc[(a, b, tied)]
+            assert row["predicted"] == pytest.approx(expected.mean(), abs=0.01)
+            assert row["observed"] == pytest.approx((votes == outcome).mean())
 
 
 @pytest.mark.parametrize("judges", [False, True])
 def test_what_is_predicted_of_sets(judges):
     rng = np.random.default_rng(2)
-    sets = [sorted(rng.choice(4, 3, replace=False).tolist()) for _ in range(80)]
-    rows = [(f"t{k}", "ab"[k % 2], str(option), option == each[0]) for k, each in enumerate(sets) for option in each]
+    sets = [sorted(rng.choice(4, 3, replace=False).tolist()) for _ in range(240)]
+    chosen = [each[(3.0 * k % 2 * np.array(each) + rng.gumbel(size=3)).argmax()] for k, each in enumerate(sets)]
+    rows = [(k, "ab"[k % 2], str(x), x == chosen[k]) for k, each in enumerate(sets) for x in each]
     frame = pd.DataFrame(rows, columns=["task", "judge", "option", "chosen"])
     data = th.Choices.from_frame(frame, choice_id="task", alternative="option", chosen="chosen", respondent="judge")
-    table, drawn = checked(data, **({"judges": True} if judges else {}))
-    logs = drawn.points[drawn.density.worths]
-    sharpness = np.exp(drawn.density.log_discriminations(drawn.points)) if judges else np.ones((2, logs.shape[1]))
-    for row in table.itertuples():
-        members = [int(each) for each in row.offered.replace(",", " ").replace("'", "").split() if each.isdigit()]
+    board = th.leaderboard(data, judges=judges, people=None if judges else "independent", lapse=0.02, **QUIET)
+    logs = board.table["rating"].sort_index().to_numpy() * np.log(10.0) / 400.0
+    sharpness = board.judges()["discrimination"][["a", "b"]] if judges else [1.0, 1.0]
+    for row in board.of_check.itertuples():
+        members = [int(each) for each in "0123" if each in row.offered]
         times = np.array([sum(each == members for each in sets[k::2]) for k in range(2)])
-        each = [softmax(d * logs[members], axis=0)[members.index(int(row.alternative))].mean() for d in sharpness]
+        each = [softmax(d * logs[members])[members.index(int(row.alternative))] for d in sharpness]
         assert row.n == times.sum()
-        assert row.predicted == pytest.approx(times @ (0.98 * np.array(each) + 0.02 / 3) / times.sum(), abs=0.01)
+        assert row.predicted == pytest.approx(times @ (0.98 * np.array(each) + 0.02 / 3) / times.sum(), abs=0.015)

@@ -13,11 +13,7 @@ from helpers.sentences import refused, said, warned
 from scipy.special import ndtr, ndtri
 
 import thali as th
-from thali._paired.estimates import drawn_of
-from thali._paired.leaderboard import information_so_far
 from thali._paired.more_votes import information, more_votes
-from thali._paired.scale import WorthScale
-from thali._paired.worths import WorthsRequest
 from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.usefixtures("few_replicates", "few_draws")
@@ -630,6 +626,13 @@ def test_what_is_found_of_covariates_and_parts():
 # Are there enough votes? ----------------------------------------------------------------------------------------------
 
 
+def chance_of_order(mean, sd, gained):
+    """The probability that a difference, normal about a mean, is told from 0 with so much more information."""
+    after = 1.0 / (sd**-2.0 + gained)
+    ends = (ndtri(CERTAIN) * np.sqrt(after) * np.array([-1, 1]) - mean) / np.sqrt(sd**2 - after)
+    return ndtr(ends[0]) + ndtr(-ends[1])
+
+
 @pytest.mark.parametrize("is_known", [False, True])
 def test_the_forecast_of_two_options_is_that_of_normal_distributions(is_known):
     """The mean after n votes is normal about that of now, with the variance that is lost."""
@@ -642,10 +645,7 @@ def test_the_forecast_of_two_options_is_that_of_normal_distributions(is_known):
             assert way not in table
             continue
         for n in (50, 1000, 7000):
-            after = 1.0 / (sd**-2.0 + n * of_vote)
-            ends = (ndtri(CERTAIN) * np.sqrt(after) * np.array([-1, 1]) - mean) / np.sqrt(sd**2 - after)
-            expected = ndtr(ends[0]) + ndtr(-ends[1])
-            assert table.loc[n, way] == pytest.approx(expected, abs=0.012)  # five errors
+            assert table.loc[n, way] == pytest.approx(chance_of_order(mean, sd, n * of_vote), abs=0.012)  # five errors
     assert table.loc[0].tolist() == [0.0] * table.shape[1] and table.iloc[-1].max() >= 0.9
 
 
@@ -696,21 +696,18 @@ def test_the_forecast_of_worths_that_differ_along_one_direction(along, middle):
         assert not tables[0].to_numpy().any()
 
 
-@pytest.mark.parametrize(("spread", "times"), [(0.2, 5), (1.5, 5), (0.2, 50)])
-def test_the_forecast_of_widths_is_that_of_a_fit_with_more_votes(spread, times):
-    """The prior counts once, however many votes there will be."""
-    counts = [[0, 4, 4, 0], [3, 0, 3, 4], [3, 3, 0, 4], [0, 3, 3, 0]]
-
-    def fitted(times):
-        data = th.PairedComparisons(times * np.array(counts))
-        settings = WorthsRequest(), WorthScale(), "laplace", spread, 0.0, 1, False, None
-        drawn = drawn_of(data, *settings)
-        return drawn, np.cov(np.diff(drawn.log_worths[:, :3]).T), data.n_answers
-
-    drawn, covariance, votes = fitted(1)
-    gained = information_so_far(drawn.marginal, [0, 1, 2], votes, 1.0)((times - 1.0) * votes)
-    after, expected = fitted(times)[1], np.linalg.inv(np.linalg.inv(covariance) + gained)
-    np.testing.assert_allclose(expected, after, atol=0.1 * after[0, 0])  # two errors of 4,000 draws
+@pytest.mark.parametrize("spread", [0.2, 1.5])
+def test_the_prior_counts_once_in_the_forecast(spread):
+    """However many votes there will be: of two options, by sums over a grid of their difference."""
+    table = board_of(th.PairedComparisons([[0, 9], [5, 0]]), spread=spread).more_votes()
+    d = np.linspace(-8.0, 8.0, 8001)
+    p = 1.0 / (1.0 + np.exp(-d))
+    density = p**9 * (1.0 - p) ** 5 * np.exp(-0.25 * (d / spread) ** 2)
+    density /= density.sum()
+    mean = density @ d
+    sd, of_vote = np.sqrt(density @ (d - mean) ** 2), (p * (1.0 - p))[density.argmax()]
+    for n in table.index[1:]:
+        assert table.loc[n, "as_so_far"] == pytest.approx(chance_of_order(mean, sd, n * of_vote), abs=0.04)
 
 
 @pytest.mark.fit

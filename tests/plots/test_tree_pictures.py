@@ -64,7 +64,6 @@ def test_repr():
 
 
 NAMES = ("ab", "$_{5", "a b c d", "efghi", "g h")
-LONG = "a name much too long for its edge"
 
 
 def named():

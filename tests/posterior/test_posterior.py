@@ -395,3 +395,16 @@ def test_a_file_of_a_newer_thali_is_refused(small, tmp_path):
     save(newer, tmp_path / "posterior.nc")
     with refused(DataError, "9.9", "update thali"):
         load(tmp_path / "posterior.nc")
+
+
+@pytest.mark.fit  # for its time
+def test_files_of_before_hold_booleans(tmp_path):
+    tree = tree_of([chain(4, draws=20, seed=seed) for seed in (1, 2)], comparisons(4))
+    old = tree.copy(deep=True)
+    latent = old["latent_features"].to_dataset()
+    old["latent_features"] = latent.assign(features=latent["features"].astype(bool))
+    save(old, tmp_path / "old.nc")
+    again = load(tmp_path / "old.nc")
+    xr.testing.assert_identical(again["latent_features"].to_dataset(), tree["latent_features"].to_dataset())
+    save(again, tmp_path / "new.nc")
+    assert load(tmp_path / "new.nc")["latent_features"]["features"].dtype == np.int8

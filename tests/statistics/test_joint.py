@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.additive_runs import by_general_moves
-from helpers.best_worst_data import best_worst
+from helpers.best_worst_data import RULES, best_worst
 from helpers.joint_distribution import joint_distribution_test
 from helpers.joint_means import (
     HEAVY,
@@ -28,7 +28,6 @@ from helpers.set_problems import random_choices
 from scipy import stats
 
 import thali as th
-from thali._model.best_worst import RULES
 from thali.likelihoods import Additive, Elimination, MostSimilarPair
 from thali.priors import FiniteFeatures, Given, IndianBuffet, PhylogeneticBuffet
 

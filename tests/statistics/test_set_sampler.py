@@ -93,14 +93,6 @@ def test_what_a_fit_says_about_sets():
         th.EliminationByAspects().fit(data.to_frame())
 
 
-def test_a_posterior_of_sets_is_saved_and_loaded(tmp_path):
-    model = fit(th.EliminationByAspects(), choices_of(TRIPLE, list("123")), draws=50, chains=1)
-    model.save(tmp_path / "sets.nc")
-    again = th.load(tmp_path / "sets.nc")
-    assert again.summary().equals(model.summary())
-    assert np.array_equal(again.predict_proba([["1", "2", "3"]])[0], model.predict_proba([["1", "2", "3"]])[0])
-
-
 def test_choices_between_pairs_are_fitted_as_pairs():
     pairs = th.PairedComparisons([[0, 7, 9], [3, 0, 6], [1, 4, 0]], labels=["tea", "coffee", "milk"])
     one = fit(th.EliminationByAspects(), pairs, draws=50)

@@ -14,7 +14,6 @@ from thali.likelihoods import Additive, Elimination
 from thali.testing import calibrate
 
 PAIR = th.PairedComparisons([[0, 5], [5, 0]], labels=["tea", "coffee"])
-FEATURES = [[1, 0], [1, 1], [1, 1], [0, 1], [0, 1]]
 QUICK = {"draws": 50, "tune": 20, "chains": 1, "cores": 1, "progressbar": False, "random_seed": 1}
 
 

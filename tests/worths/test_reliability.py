@@ -6,21 +6,9 @@ import pytest
 from helpers.sentences import refused, said
 
 import thali as th
-from thali._paired.findings import findings_of
-from thali._worths.reliability import separation, squared_correlations
 from thali.errors import DataError
 
 QUIET = {"progressbar": False, "random_seed": 1}
-
-
-def test_measures_of_draws():
-    rng = np.random.default_rng(1)
-    draws = rng.normal([0.0, 0.5, 2.0, -1.0], 0.6, (4000, 4)) + rng.normal(size=(4000, 1))
-    centred = draws - draws.mean(axis=1, keepdims=True)
-    expected = [np.corrcoef(centred.mean(axis=0), each)[0, 1] ** 2 for each in draws]
-    np.testing.assert_allclose(squared_correlations(draws), expected)
-    between = np.var([0.0, 0.5, 2.0, -1.0])
-    assert separation(draws) == pytest.approx(between / (between + 0.75 * 0.36), abs=0.01)  # a quarter is centred away
 
 
 def votes(judges, seed):
@@ -32,6 +20,21 @@ def votes(judges, seed):
             is_first = rng.random() < 1.0 / (1.0 + np.exp(sign * 1.2 * (b - a)))
             rows.append((f"o{a}", f"o{b}", f"o{a if is_first else b}", judge))
     return pd.DataFrame(rows, columns=["left", "right", "winner", "judge"])
+
+
+@pytest.mark.fit
+def test_measures_are_those_of_draws():
+    """Of the squared correlation of mean worths with those of each draw, and of variances between and within."""
+    data = th.PairedComparisons.from_trials(votes({"a": 1.0}, 2)[:40].drop(columns="judge"))
+    found = th.leaderboard(data, **QUIET).reliability()
+    draws = th.BradleyTerryLuce().fit(data, **QUIET).posterior_["posterior"]["log_worth"].values.reshape(-1, 6)
+    draws = draws - draws.mean(axis=1, keepdims=True)
+    mean, within = draws.mean(axis=0), draws.var(axis=0).mean()
+    squared = np.array([np.corrcoef(mean, each)[0, 1] ** 2 for each in draws])
+    np.testing.assert_allclose(
+        found.loc["r_squared"], [squared.mean(), *np.quantile(squared, [0.055, 0.945])], atol=0.03
+    )
+    assert found.loc["separation", "reliability"] == pytest.approx(mean.var() / (mean.var() + within), abs=0.02)
 
 
 @pytest.mark.fit
@@ -47,7 +50,7 @@ def test_halves_are_of_judges_where_these_are_known():
     assert board.reliability().loc["split_half_comparisons", "reliability"] > 0.8
     low, high = board.reliability().loc["r_squared", ["low", "high"]]
     assert 0.5 < low < high < 1.0 and board.reliability().attrs["interval"] == 0.5
-    said(findings_of(board)["reliability"].sentence, "50 %")
+    said(th.findings(board)["reliability"].sentence, "50 %")
     with refused(DataError, "laplace"):
         th.leaderboard(unknown, method="maximum-likelihood", **QUIET).reliability()
 

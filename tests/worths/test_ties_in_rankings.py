@@ -9,12 +9,11 @@ from scipy.stats import kstest
 from worth_problems import prior_draws
 
 import thali as th
-from thali._model.answer_slopes import CHOICE
 from thali._worths.density import Spreads
 from thali._worths.draws import draw
 from thali._worths.laplace import Marginal
 from thali._worths.respondents import answer_scores
-from thali._worths.sets import ChoiceSetDensity, SetAnswersBySize, answers_of
+from thali._worths.sets import ChoiceSetDensity, answers_of
 from thali._worths.ties import MOST_WITH_LAPSES, ROUGH, tied_answers
 from thali.errors import DataError
 
@@ -202,8 +201,8 @@ def test_simulated_groups_come_as_often():
 @pytest.mark.long
 def test_calibration_of_rankings_with_ties():
     """Of 400 data sets the share of draws below the truth is uniform."""
-    rows = SetAnswersBySize((np.array([[0, 1]]),), np.zeros(1, int), np.zeros(1), CHOICE, 0.0)
-    plan, found = ChoiceSetDensity(rows, 6), []
+    any_answers = th.Choices.from_rankings([[f"o{k}" for k in range(6)]])
+    plan, found = ChoiceSetDensity(answers_of(any_answers, 0.0, False), 6), []
     for seed in range(400):
         rng = np.random.default_rng(seed)
         truth, spreads = prior_draws(plan, rng, 1)

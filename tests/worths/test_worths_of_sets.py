@@ -1,7 +1,10 @@
 """Worths that judges see in choices from sets: by definition, their slopes, exact values, the mode, and chains."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
+from helpers.naive.latent_features import best_worst_probability
 from helpers.naive.worths import Answer, log_joint_of_sets
 from quadrature import posterior
 from scipy.optimize import minimize
@@ -11,8 +14,6 @@ from worth_problems import prior_draws, short_run
 
 import thali._worths.chains as chains
 import thali._worths.scales as scales
-from thali._data.answers import ordered_pairs
-from thali._model.best_worst import answer_probabilities, shares_of
 from thali._posterior.summary import mean_mcse
 from thali._worths.density import Spreads, added
 from thali._worths.draws import draw
@@ -110,9 +111,10 @@ def simulated(density, rng, points):
         for first in range(begin, begin + len(members), each):
             own = np.sort(members[first - begin])
             weights = np.exp(np.exp(density.log_discriminations(points)[rows.judge[first]]) * points[own]).T
-            p = shares_of(weights, rows.lapse)
+            p = (1.0 - rows.lapse) * weights / weights.sum(axis=1, keepdims=True) + rows.lapse / m
             if rows.rule == RANKING:
-                p = answer_probabilities(weights, np.array([0, m]), np.arange(m), rows.lapse, RANKING)
+                answers = permutations(range(m), 2)
+                p = np.stack([best_worst_probability(*a, range(m), weights.T, rows.lapse) for a in answers], axis=1)
             for k in range(points.shape[1]):
                 counts[first : first + each, k] = rng.multinomial(int(rows.counts[first]), p[k] / p[k].sum())
         begin += len(members)
@@ -123,7 +125,7 @@ def design(rule, n=4, n_judges=2, times=2.0):
     """All answers to one set of all options and one without the last, of each judge."""
     members, judge = [], []
     for m in (n - 1, n):
-        pairs = np.stack(ordered_pairs(m), axis=1) if rule == RANKING else np.arange(m)[:, None]
+        pairs = np.array([*permutations(range(m), 2)]) if rule == RANKING else np.arange(m)[:, None]
         rows = [[*first, *(set(range(m)) - set(first))] for first in pairs.tolist()]
         members.append(np.array(rows * n_judges))
         judge.append(np.repeat(np.arange(n_judges), len(rows)))

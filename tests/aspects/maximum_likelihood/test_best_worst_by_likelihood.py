@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from helpers.best_worst_data import best_worst, random_answers
+from helpers.best_worst_data import RULES, best_worst, random_answers
 from helpers.naive.latent_features import best_worst_probability
 from helpers.sentences import refused, warned
 
 import thali as th
-from thali._aspects.maximum_likelihood.problem import problem
-from thali._model.best_worst import RULES
 from thali.errors import DataError, EstimateWarning
 
 
@@ -68,5 +66,5 @@ def test_predictions_tables_and_files(rule, tmp_path):
 def test_the_work_of_a_fit_counts_the_rankings():
     """Answers times rankings times the square of the members, by which the bootstrap chooses its samples."""
     data = random_answers(4, (3, 4), 2, 1)
-    found = [problem(data, np.eye(4, dtype=bool), 0.0, best_worst=rule).work for rule in RULES]
+    found = [maximised(data, best_worst=rule).estimates_.pose.work for rule in RULES]
     assert found == [100 * (2 * 9 + 2 * 2 * 16), 100 * (2 * 9 + 2 * 16)]

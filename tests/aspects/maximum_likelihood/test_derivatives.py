@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from helpers.best_worst_data import random_answers
+from helpers.best_worst_data import RULES, random_answers
 from helpers.limits import lower_in
 from helpers.naive import latent_features as naive
 from helpers.problems import random_comparisons, with_ties
@@ -14,7 +14,6 @@ from scipy.optimize import minimize
 
 import thali as th
 import thali._aspects.maximum_likelihood.problem as posing
-from thali._model.best_worst import RULES
 
 GIVEN = {"0": ["x"], "1": ["x"], "2": ["x", "y"], "3": ["y"], "4": []}
 

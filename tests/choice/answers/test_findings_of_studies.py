@@ -13,7 +13,7 @@ from helpers.product_class_fits import fitted as made_up
 from helpers.sentences import refused, said
 
 import thali as th
-from thali.errors import ArgumentError, DataError, IncompleteWarning
+from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.fit
 
@@ -140,26 +140,6 @@ def test_settings_are_used(logit, classes):
 def test_what_cannot_be_answered_is_refused_at_once(classes, given, kind, facts):
     with refused(kind, *facts):
         classes.findings(**given)
-
-
-def test_an_unknown_key_names_those_known(logit):
-    with refused(ArgumentError, "'shares'", "attribute_importance"):
-        logit.findings()["shares"]
-
-
-class WithoutEffects(th.MultinomialLogit):
-    """A model whose answer fails."""
-
-    def level_effects(self, *_, **__):
-        raise ValueError("too few draws")
-
-
-def test_one_that_fails_costs_itself_alone(data):
-    model = WithoutEffects(linear="price").fit(data)
-    found = model.findings()
-    with pytest.warns(IncompleteWarning, match="'level_effects'"):  # and the file of its traceback
-        said(found["level_effects"].sentence, "ValueError")
-    assert len(found["attribute_importance"].table) == 3
 
 
 def test_columns_have_their_errors(logit):

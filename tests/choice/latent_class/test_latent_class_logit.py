@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.experiment_data import SEGMENTS, camera, of_segments, simulated
-from helpers.naive.choice_models import latent_class_log_likelihood
 from helpers.real_data import needs_data
 from helpers.sentences import refused, warned
 
@@ -16,7 +15,6 @@ from thali._choice.coding import coding_of
 from thali._choice.latent_class.fit import (
     DRAWS,
     climb,
-    derivatives,
     equal_classes,
     expect_and_maximise,
     panel_of,
@@ -49,40 +47,9 @@ def panel(data):
     return panel_of(data, coding_of(data))
 
 
-def tasks_of_people(data):
-    """For each person the (alternatives, chosen) of every task."""
-    matrix = coding_of(data).matrix(data.products)[data.row_product]
-    own = [(matrix[data.first_row[t] : data.first_row[t + 1]], data.chosen[t]) for t in range(data.n_tasks)]
-    return [own[data.first_task[n] : data.first_task[n + 1]] for n in range(data.n_respondents)]
-
-
 def at(where, sizes=SIZES, tastes=TASTES):
     """The point at which classes have these sizes and tastes."""
     return point(where, fit.equal_classes(where, tastes).classes._replace(sizes=sizes), tastes)
-
-
-def moved(step, where):
-    """The point at a change of log odds and tastes."""
-    odds = SIZES * np.exp(np.concatenate([[0.0], step[:2]]))
-    return at(where, odds / odds.sum(), TASTES + step[2:].reshape(3, 5))
-
-
-def test_the_likelihood_is_the_naive_one():
-    found = at(panel(small()))
-    assert found.value == pytest.approx(latent_class_log_likelihood(tasks_of_people(small()), SIZES, TASTES), rel=1e-12)
-    assert found.membership.sum(axis=1) == pytest.approx(np.ones(9), rel=1e-12)
-
-
-def test_gradient_and_information_are_finite_differences():
-    """Central differences of step h of the value (gradient), and of the gradient (information)."""
-    where, h = panel(small()), 1e-5
-    gradient, information = derivatives(where, at(where))
-    steps = h * np.eye(17)
-    for j, step in enumerate(steps):
-        up, down = moved(step, where), moved(-step, where)
-        assert gradient[j] == pytest.approx((up.value - down.value) / (2 * h), abs=1e-6)
-        change = derivatives(where, up)[0] - derivatives(where, down)[0]
-        np.testing.assert_allclose(information[j], -change / (2 * h), atol=1e-6)
 
 
 def test_every_pass_of_expectation_and_maximisation_gains():

@@ -8,9 +8,7 @@ from helpers import limits
 from helpers.experiment_data import simulated
 
 import thali as th
-import thali._choice.product_classes.engines.smc as smc
-from thali._inference.chains import Watch
-from thali.errors import ConvergenceWarning, InterruptedWarning
+from thali.errors import ConvergenceWarning
 
 SHORT = {
     "mcmc": {"chains": 4, "tune": 40, "draws": 40, "thin": 4},
@@ -64,28 +62,6 @@ def test_lapse_zero_satisfies_every_choice(data):
     for method in SHORT:
         model = fitted(people, method, lapse=0.0)
         assert np.isfinite(model.posterior_["posterior"]["log_likelihood"]).all()
-
-
-@pytest.mark.first(1)
-@pytest.mark.parametrize(("method", "watch"), [("mcmc", Watch), ("smc", smc._Watch)])
-def test_ctrl_c_keeps_what_was_drawn(data, method, watch, monkeypatch, tmp_path):
-    """A warning says so, predictions can be made, and the run goes on from its job."""
-    update = watch.update
-
-    def interrupt(self, done):
-        update(self, done)
-        if method == "mcmc" and min(len(chain.kept) for chain in self._chains) > 2:
-            raise KeyboardInterrupt
-        if method == "smc" and len(self.ascent.rows) > 2:
-            raise KeyboardInterrupt
-
-    settings = {"draws": 3000} if method == "mcmc" else {}
-    with monkeypatch.context() as patch:
-        patch.setattr(watch, "update", interrupt)
-        with pytest.warns((InterruptedWarning, ConvergenceWarning)) as said:
-            model = fitted(data[0], method, cores=None, job=tmp_path / "run", **settings)
-    assert any("Stopped early; " in str(w.message) for w in said), [str(w.message) for w in said]
-    assert model.interrupted_ and np.isfinite(model.predict_proba(data[1])).all()
 
 
 def test_progress_tells_the_lapse_and_the_time(data, monkeypatch, capsys):

@@ -9,20 +9,10 @@ from helpers.product_class_answers import Plan, binary, run_plan
 from helpers.product_class_cases import TP1
 
 import thali._choice.product_classes.engines.smc as smc
-from thali._choice.product_classes.engines.population import systematic
 from thali._choice.product_classes.engines.smc import LapsePath, end_of, evidence_messages, log_mean, next_point
 from thali._choice.product_classes.state import problem_of, target_of
 
 # parts ----------------------------------------------------------------------------------------------------
-
-
-def test_systematic_resampling():
-    """Every index is drawn ⌊P w⌋ or ⌈P w⌉ times, and P w times on the average."""
-    w = np.array([0.05, 0.0, 0.4, 0.25, 0.3, 0.0])
-    counts = np.array([np.bincount(systematic(7 * w, u), minlength=6) for u in (np.arange(1000) + 0.5) / 1000])
-    assert (counts >= np.floor(6 * w)).all() and (counts <= np.ceil(6 * w)).all()
-    np.testing.assert_allclose(counts.mean(axis=0), 6 * w, atol=2e-3)
-    assert systematic(np.array([0.0, 1.0, 0.0]), 1.0 - 1e-16).max() == 1
 
 
 def test_the_next_point_leaves_half_of_the_weights():

@@ -13,7 +13,7 @@ from helpers.sentences import refused, said
 
 import thali
 from thali._choice.logit import directions_of
-from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.errors import ArgumentError, DataError
 
 RUN = ("draws", "tune", "chains", "thin", "sweeps_per_step")
 BAD_ARGUMENTS = [
@@ -197,23 +197,6 @@ def test_the_convergence_check_names_arguments_that_there_are():
     assert not convergence.agrees
 
 
-@pytest.mark.first(1)
-@pytest.mark.parametrize("none", [False, True])
-def test_saved_and_loaded_it_is_the_same(tmp_path, none):
-    data = experiment(none=none)
-    model = fitted(data, model=thali.ProductClasses(MONOTONE, alpha=3.0, lapse=0.05), lapse=0.05)
-    model.save(tmp_path / "model.nc")
-    again = thali.load(tmp_path / "model.nc")
-    assert repr(again) == repr(model) and again.messages_ == ["One sentence.", "Another."]
-    assert again.log_evidence_ == -90.0 and again.interrupted_ is False
-    np.testing.assert_array_equal(again.predict_proba(data), model.predict_proba(data.to_frame()))
-    pd.testing.assert_frame_equal(again.classes(), model.classes())
-    pd.testing.assert_frame_equal(again.summary(), model.summary())
-    new = data.to_frame().assign(id="nobody")
-    with pytest.raises(DataError):
-        again.predict_proba(new.assign(price="1"))
-
-
 def test_binned_attributes_survive(tmp_path):
     frame = experiment().to_frame().astype({"price": float})
     levels = {name: labels for name, labels in ATTRIBUTES.items() if name != "price"}
@@ -223,29 +206,6 @@ def test_binned_attributes_survive(tmp_path):
     assert "price <= 120" in names and "price > 120" in names and "price > 220" in names and "<= <=" not in names
     model.save(tmp_path / "model.nc")
     np.testing.assert_array_equal(thali.load(tmp_path / "model.nc").predict_proba(frame), model.predict_proba(frame))
-
-
-def test_before_the_fit():
-    model = thali.ProductClasses()
-    for ask in (model.classes, model.level_effects, model.attribute_importance, model.summary):
-        with refused(NotFittedError, "call fit"):
-            ask()
-    with pytest.raises(NotFittedError):
-        model.save("model.nc")
-    with pytest.raises(NotFittedError):
-        model.market_shares(pd.DataFrame())
-
-
-def test_parameters_as_scikit_learn_has_them():
-    model = thali.ProductClasses({"price": "decreasing"})
-    assert list(model.get_params()) == [
-        "monotone",
-        "lapse",
-        "alpha",
-        "method",
-    ]
-    assert repr(type(model)(**model.get_params())) == repr(model)
-    assert model.set_params(lapse=0.1).lapse == 0.1
 
 
 # what a fit can learn nothing from, or cannot end in time -----------------------------------------------------------

@@ -76,13 +76,6 @@ def test_many_rows_in_blocks():
     np.testing.assert_allclose(both[0].weights_, both[1].weights_, atol=1e-8)
 
 
-def test_a_column_of_labels_is_taken_with_a_warning():
-    X, y = dask_problem()
-    with warned(DataWarning, "column-vector") as caught:
-        model = th.PlackettLuceRegression(method="map", a=1.1).fit(da.from_array(X), y[:, None])
-    assert caught[0].filename == __file__ and model.classes_.tolist() == ["no", "perhaps", "yes"]
-
-
 def test_a_constant_covariate_is_as_if_it_were_not_there():
     X, y = dask_problem()
     model = th.PlackettLuceRegression(method="map", a=1.1)

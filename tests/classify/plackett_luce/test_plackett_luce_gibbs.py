@@ -14,7 +14,7 @@ from helpers.sentences import warned
 
 import thali as th
 from thali._classify.plackett_luce.design import PlackettLuceDesign
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, InterruptedWarning, NotFittedError
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
 
@@ -209,18 +209,6 @@ def test_joint_distribution(which, rounds, seed):
 # The same draws for any number of threads
 
 
-@pytest.mark.parametrize("settings", [{}, {"a": 1.0}])
-def test_same_seed_same_draws(settings):
-    W, codes, K = problem("iris")
-    settings = {"draws": 60, "tune": 40, "thin": 2, "random_seed": 5, **settings}
-    one, two = (fit_gibbs(W, codes, K, cores=cores, **settings) for cores in (1, 3))
-    assert np.array_equal(one.weights, two.weights)
-    assert np.array_equal(one.a, two.a)
-    other = fit_gibbs(W, codes, K, **{**settings, "random_seed": 6})
-    assert not np.array_equal(one.weights, other.weights)
-    assert not np.array_equal(one.weights[0], one.weights[1])
-
-
 # The classifier
 
 
@@ -275,21 +263,3 @@ def test_convergence_warning_and_errors():
     assert list(th.PlackettLuceRegression(method="map", a=1.1).fit(X, y).summary()) == ["mean"]
     with pytest.raises(DataError):
         th.PlackettLuceRegression().fit(X, y[:-1])
-
-
-def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
-    import thali._inference.chains as chains
-
-    def interrupted(runs, cores, progress):
-        for run, until in zip(runs, (50, 40, 45, 10), strict=True):
-            run.run_to(until)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(chains, "run_in_threads", interrupted)
-    X, y = frame("iris")
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        model = th.PlackettLuceRegression(draws=60, tune=20, thin=1, random_seed=1).fit(X, y)
-    assert any(w.category is InterruptedWarning and "20 of 60" in str(w.message) for w in caught)
-    assert model.interrupted_
-    assert model.posterior_["posterior"].sizes["chain"] == 3

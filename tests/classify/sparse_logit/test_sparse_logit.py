@@ -5,16 +5,14 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
-from helpers import limits
 from helpers.plackett_luce_data import frame
 from helpers.real_data import needs_data
 from helpers.sentences import refused, warned, without_warnings
 from helpers.sparse_logit_runs import three_classes
 
 import thali as th
-import thali._inference.threads as _threads
 from thali._inference.progress import Progress
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, InterruptedWarning, NotFittedError
+from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, NotFittedError
 
 X, Y = three_classes(60)
 SHORT = {"draws": 200, "tune": 100, "chains": 2, "thin": 1, "random_seed": 3}
@@ -111,39 +109,6 @@ def test_two_classes_have_the_sign_of_scikit_learn():
     assert model.coef_.shape == (1, 2) and np.sign(model.coef_[0, 0]) == np.sign(theirs.coef_[0, 0]) == 1
     assert np.corrcoef(model.predict_proba(X)[:, 1], theirs.predict_proba(X)[:, 1])[0, 1] > 0.99
     assert fitted(y=y, reference=1).coef_[0, 0] < 0
-
-
-def test_the_seed_alone_decides_the_draws():
-    one, two, other = fitted(cores=1), fitted(cores=3), fitted(random_seed=4)
-    first = one.posterior_["posterior"]["coef"].values
-    assert (first == two.posterior_["posterior"]["coef"].values).all()
-    assert (first != other.posterior_["posterior"]["coef"].values).any()
-    assert (first[0] != first[1]).any()
-
-
-def test_how_sweeps_are_sliced_changes_nothing(monkeypatch):
-    whole = fitted().posterior_["posterior"]["coef"].values
-    limits.lower_in(_threads, monkeypatch, SLICE=1e-5)
-    assert (fitted().posterior_["posterior"]["coef"].values == whole).all()
-
-
-def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
-    class Impatient(Progress):
-        def update(self, done, status=""):
-            if done > 2 * 200:
-                raise KeyboardInterrupt
-
-    monkeypatch.setattr("thali._model.sampling.Progress", Impatient)
-    limits.lower_in(_threads, monkeypatch, SLICE=1e-3)
-    model = th.SparseMultinomialLogit(**(SHORT | {"draws": 100_000}))
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        model.fit(X, Y)
-    assert any(w.category is InterruptedWarning and "of 100000 draws" in str(w.message) for w in said)
-    assert all(w.filename == __file__ for w in said)
-    kept = model.posterior_["posterior"].sizes["draw"]
-    assert model.interrupted_ and 0 < kept < 100_000
-    assert np.isfinite(model.predict_proba(X)).all()
 
 
 def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):

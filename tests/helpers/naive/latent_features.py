@@ -1,7 +1,7 @@
 """Slow and obvious evaluations, written apart from the fast code that they check."""
 
 import math
-from itertools import permutations
+from itertools import pairwise, permutations
 from typing import Any
 
 import numpy as np
@@ -9,6 +9,7 @@ import numpy as np
 __all__ = [
     "additive_log_likelihood",
     "additive_similarity",
+    "answer_probabilities",
     "best_worst_probability",
     "log_joint",
     "log_likelihood",
@@ -149,6 +150,13 @@ def best_worst_probability(
             probability *= (1.0 - lapse) * unique[i] / sum(unique[j] for j in left) + lapse / len(left)
         total += probability
     return total
+
+
+def answer_probabilities(data: Any, weights: np.ndarray, lapse: float, rule: str) -> np.ndarray:
+    """Probabilities of every best and worst option of every set, (draws, answers), by the weights of each draw."""
+    sets = [data.members[start:end].tolist() for start, end in pairwise(data.start)]
+    answers = [(best, worst, members) for members in sets for best, worst in permutations(members, 2)]
+    return np.stack([best_worst_probability(*each, weights.T, lapse, rule) for each in answers], axis=1)
 
 
 def log_likelihood(

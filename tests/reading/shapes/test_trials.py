@@ -14,8 +14,6 @@ SHAPE = {shape.name: shape for shape in SHAPES}
 TRIALS = SHAPE["table of trials"]
 RESULTS = SHAPE["table of results"]
 
-WINS = (2, 1, 1)  # the first option won, lost, tied
-
 
 def counted(data):
     return tuple(int(array[0]) for array in (data.wins, data.losses, data.tied))

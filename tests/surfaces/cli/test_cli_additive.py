@@ -21,15 +21,7 @@ CHOSEN = "chosen,rejected,count\ntea,coffee,12\ncoffee,tea,8\ntea,milk,15\nmilk,
 SIDED = TABLE.replace("coffee,.8", "coffee,.6")
 # beside the job, or the command of a made-up fit, which has none
 EVERYTHING = ["check.csv", "check.png", "estimate.csv", "features.csv", "features.png", "membership.png"]
-EVERYTHING += [
-    "n_features.csv",
-    "n_features.png",
-    "posterior.nc",
-    "similarity.csv",
-    "similarity.png",
-    "summary.csv",
-    "trace.png",
-]
+EVERYTHING += "n_features.csv n_features.png posterior.nc similarity.csv similarity.png summary.csv trace.png".split()
 FILES = {"alike.csv": TABLE, "chosen.csv": CHOSEN, "sided.csv": SIDED}
 
 
@@ -77,12 +69,6 @@ def test_two_sides_are_averaged_on_request(run, refused, fake):
 
 
 # what fit passes on ---------------------------------------------------------------------------------------
-
-
-def test_defaults(run, fake):
-    run("fit", "alike.csv")
-    assert fake.asked == thali.AdditiveClustering().get_params()
-    assert fake.budget == {"progressbar": True}
 
 
 def test_options_reach_the_model(done, fake):
@@ -303,15 +289,6 @@ def test_without_a_constant_there_is_none(run, fake, folder):
     assert list(pd.read_csv(folder / "out" / "estimate.csv")["term"].unique()) == ["feature"]
 
 
-def test_every_row_of_the_summary_is_printed(printed):
-    labels, common = [f"object with a long name, number {k}" for k in range(12)], ((0, 1, 2, 3, 4, 5, 6),)
-    text = printed(12, labels, common=common)
-    names = made_up(12, labels, common=common).summary().index
-    assert len(names) >= 5 and names.str.startswith("presence[").any()
-    for name in names:
-        assert re.search(rf"^{re.escape(name)}  ", text, re.MULTILINE)
-
-
 @pytest.mark.fit
 def test_trades_between_temperatures(printed):
     good = printed(4, swap_rates=(0.4, 0.14, 0.3))
@@ -388,26 +365,3 @@ def test_out_holds_everything_and_nothing_else(done, fake, folder):
     assert pd.read_csv(out / "summary.csv", index_col="quantity").index[0] == "n_shared_features"
     for picture in out.glob("*.png"):
         assert picture.read_bytes().startswith(b"\x89PNG")
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_an_interrupted_fit_keeps_what_was_drawn(run, fake, folder):
-    fake.interrupted_ = True
-    result = run("fit", "alike.csv", "--draws", 50, "--out", "out")
-    assert result.code == 130
-    says(result.err, "4 chains", "50 draws")
-    says(result.out, "of the variance")
-    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_the_program_fits_and_writes(done, folder):
-    words = "numbers --alpha 0.5 --draws 40 --tune 40 --chains 2 --seed 1 --out out".split()
-    result = done("fit", *words)
-    assert sorted(set(os.listdir(folder / "out")) - {"job", "command.json"}) == EVERYTHING
-    model = thali.load(folder / "out" / "posterior.nc")
-    explained = model.estimate().variance_accounted_for()  # type: ignore[attr-defined]
-    assert explained > 0.9 and f"account for {100 * explained:.1f} % of the variance" in result.out
-    assert re.search(r"^Tempering used \d", result.out, re.MULTILINE) and "0.05, as given with the data" in result.out

@@ -20,17 +20,7 @@ def tables(folder):
 def test_worths_by_maximum_likelihood(done, rule):
     words = [] if rule == "ranking" else ["--best-worst", rule]
     found = done(
-        "fit",
-        "maxdiff.csv",
-        "--model",
-        "EBA",
-        "--method",
-        "maximum-likelihood",
-        *words,
-        "--out",
-        "out",
-        "--print",
-        "all",
+        *"fit maxdiff.csv --model EBA --method maximum-likelihood".split(), *words, *"--out out --print all".split()
     )
     assert "24 best-worst choices; e.g. " in found.err and " best and " in found.err
     says(found.out, "Choices predicted worst")

@@ -36,11 +36,6 @@ def tables(folder):
     plants()[["len", "wid", "kind"]].to_csv("two.csv", index=False)
 
 
-def observations(table=None):
-    table = plants() if table is None else table
-    return thali.read(table, target="kind")
-
-
 def row_of(printed, name):
     """The numbers of a line that starts with that name."""
     (line,) = re.findall(rf"^{name}  .*$", printed, re.MULTILINE)

@@ -109,15 +109,7 @@ GROUPS = "option,group\ntea,leaves\ncoffee,beans\nmilk,beans\n"
 def test_trees_of_a_file_are_models(done, folder):
     (folder / "groups.csv").write_text(GROUPS)
     result = done(
-        "compare",
-        "tea.csv",
-        "--models",
-        "near=tree:0.1,tree:0.5,ibp",
-        "--tree",
-        "groups.csv",
-        "--by",
-        "prediction",
-        *WHOLE,
+        *"compare tea.csv --models near=tree:0.1,tree:0.5,ibp --tree groups.csv --by prediction".split(), *WHOLE
     )
     assert [line.split()[0] for line in result.out.splitlines()[3:8]] == ["BASE", "near", "tree:0.5", "ibp", "EMP"]
 

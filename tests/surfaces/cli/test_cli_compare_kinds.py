@@ -35,17 +35,7 @@ def figures(printed, name):
 
 @pytest.mark.fit
 def test_classifiers_by_name(run):
-    result = run(
-        "compare",
-        "plants.csv",
-        "--target",
-        "kind",
-        "--models",
-        "PL,s=sparse-logit",
-        "--folds",
-        3,
-        *WHOLE,
-    )
+    result = run(*"compare plants.csv --target kind --models PL,s=sparse-logit --folds 3".split(), *WHOLE)
     assert result.code == 0 and "60 rows, 2 covariates" in result.err
     table = pd.read_csv("plants.csv")
     models = {"PL": th.PlackettLuceRegression(), "s": th.SparseMultinomialLogit()}
@@ -62,17 +52,7 @@ def test_classifiers_by_name(run):
 @pytest.mark.fit
 def test_what_is_written_of_each_kind(run, in_plain_python):
     in_plain_python("Columns", "Judgements")
-    result = run(
-        "compare",
-        "similar.csv",
-        "--models",
-        "ADCLUS,1,two=2",
-        "--by",
-        "prediction",
-        "--out",
-        "s",
-        *WHOLE,
-    )
+    result = run(*"compare similar.csv --models ADCLUS,1,two=2 --by prediction --out s".split(), *WHOLE)
     assert result.code == 0 and "(3 similarities)" in result.out
     assert sorted(os.listdir("s")) == ["comparison.csv", "job", "predictions.csv"]
     assert len(pd.read_csv("s/predictions.csv")) == 9
@@ -94,15 +74,7 @@ def test_logits_of_experiments_by_name(run):
 
 @pytest.mark.fit
 def test_names_of_special_cases(run):
-    printed = run(
-        "compare",
-        "tea.csv",
-        "--models",
-        "iEBA,elimination-by-aspects",
-        "--by",
-        "prediction",
-        *WHOLE,
-    ).out
+    printed = run(*"compare tea.csv --models iEBA,elimination-by-aspects --by prediction".split(), *WHOLE).out
     assert figures(printed, "iEBA") == figures(printed, "elimination-by-aspects")
 
 

@@ -41,20 +41,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_prints_the_table_and_what_it_says(done, folder):
-    result = done(
-        "compare",
-        "tea.csv",
-        "--by",
-        "evidence",
-        "--draws",
-        300,
-        "--seed",
-        4,
-        "--models",
-        "unique,two=2",
-        "--print",
-        "all",
-    )
+    result = done(*"compare tea.csv --by evidence --draws 300 --seed 4 --models unique,two=2 --print all".split())
     assert ["two", "-25.000", "0.100", "0.007", "5.000", "0.141", "strong"] in map(str.split, result.out.splitlines())
     says(result.out, "-20.00", "'unique' has the")
     assert [how.draws for how in folder] == [300, 300]

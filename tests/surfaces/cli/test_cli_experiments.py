@@ -145,18 +145,10 @@ def test_a_market(done, folder):
     products = {"product": ["A", "B"], "price": [100, 250], "brand": "Bora", "zoom": ["no", "yes"], "battery": "8 h"}
     pd.DataFrame(products).to_csv("market.csv", index=False)
     result = done(
-        "fit",
-        "camera.csv",
-        "--none",
-        "none",
+        *"fit camera.csv --none none".split(),
         *LEVELS,
         *MONOTONE,
-        "--market",
-        "market.csv",
-        "--out",
-        "found",
-        "--print",
-        "all",
+        *"--market market.csv --out found --print all".split(),
     )
     shares = pd.read_csv("found/market_shares.csv", index_col="product")["share"]
     for name, share in shares.items():

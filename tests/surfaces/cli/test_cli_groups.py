@@ -100,15 +100,20 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
     ("table", "words", "sentence"),
     [
         ("people.csv", ["--models", "similar:unique"], "6 fits: each"),
-        (
-            "people.csv",
-            ["--leave-out", "respondent", "--models", "plain=free:unique"],
-            "choices of new",
-        ),
+        ("people.csv", ["--leave-out", "respondent", "--models", "plain=free:unique"], "choices of new"),
         ("sets.csv", ["--models", "common:unique,free:unique", "--folds", 2], "Held-out choices"),
+        ("odd.csv", ["--models", "common,free:2"], "Held-out answers"),
+        pytest.param(
+            *("people.csv", ["--covariate", "order", "--models", "free:unique"], "each model without one"),
+            marks=pytest.mark.long,
+        ),
+        pytest.param(
+            *("answers.csv", ["--models", "common:unique,free:unique", "--folds", 2], "Held-out choices"),
+            marks=pytest.mark.long,
+        ),
     ],
 )
-def test_models_are_compared_by_group(done, sets, uncompiled, table, words, sentence):
+def test_models_are_compared_by_group(done, sets, odd_ones, answers, uncompiled, table, words, sentence):
     result = done("compare", table, "--group", "sex", "--by", "prediction", *words, *RUN)
     assert sentence in result.out + result.err
 
@@ -177,30 +182,6 @@ def test_every_likelihood_goes_from_a_table_to_a_report(
     assert {"posterior.nc", "summary.csv", "check.csv", "trace.png"} <= written
     if "groups:common" not in words:
         assert {"m", "f"} == set(pd.read_csv(folder / "found" / "check.csv")["group"])
-
-
-@pytest.mark.fit
-@pytest.mark.parametrize(
-    ("table", "words", "sentence"),
-    [
-        ("odd.csv", ["--models", "common,free:2"], "Held-out answers"),
-        pytest.param(
-            "people.csv",
-            ["--covariate", "order", "--models", "free:unique"],
-            "each model without one",
-            marks=pytest.mark.long,
-        ),
-        pytest.param(
-            "answers.csv",
-            ["--models", "common:unique,free:unique", "--folds", 2],
-            "Held-out choices",
-            marks=pytest.mark.long,
-        ),
-    ],
-)
-def test_every_likelihood_is_compared_by_group(done, odd_ones, answers, uncompiled, table, words, sentence):
-    result = done("compare", table, "--group", "sex", "--by", "prediction", *words, *RUN)
-    assert sentence in result.out + result.err
 
 
 @pytest.mark.parametrize(

@@ -21,20 +21,9 @@ def test_the_table_is_that_of_python(done, folder):
     assert result.out.startswith("A ranks first (probability 0.") and board.title in result.out
     assert board.note in result.out
     assert [line.split()[0] for line in result.out.splitlines()[3:6]] == list(board.table.index)
-    assert sorted(path.name for path in (folder / "results").iterdir()) == [
-        "check.csv",
-        "check.png",
-        "command.json",
-        "leaderboard.csv",
-        "leaderboard.json",
-        "leaderboard.nc",
-        "leaderboard.png",
-        "more_votes.png",
-        "order.csv",
-        "reliability.csv",
-        "votes.csv",
-        "votes_by_pair.csv",
-    ]
+    files = "check.csv check.png command.json leaderboard.csv leaderboard.json leaderboard.nc".split()
+    files += "leaderboard.png more_votes.png order.csv reliability.csv votes.csv votes_by_pair.csv".split()
+    assert sorted(path.name for path in (folder / "results").iterdir()) == files
     written = pd.read_csv(folder / "results" / "leaderboard.csv", index_col="option", dtype={"tier": str})
     pd.testing.assert_frame_equal(written, pd.DataFrame(board.table))
     assert json.loads((folder / "results" / "leaderboard.json").read_text())[0]["option"] == board.table.index[0]
@@ -45,16 +34,7 @@ def test_options_are_arguments(done, folder):
     columns = ["--first", "x", "--second", "y", "--chosen", "z"]
     coding = ["--coding", "the a=first", "the b=second", "tie=tie"]
     result = done(
-        "leaderboard",
-        "other.csv",
-        *columns,
-        *coding,
-        "--ties",
-        "half",
-        "--method",
-        "maximum-likelihood",
-        "--print",
-        "all",
+        "leaderboard", "other.csv", *columns, *coding, *"--ties half --method maximum-likelihood --print all".split()
     )
     board = th.leaderboard("battles.csv", ties="half", method="maximum-likelihood", progressbar=False)
     assert board.note in result.out and board.title in result.out
@@ -127,18 +107,7 @@ def test_judges_and_periods(done, folder):
     frame.to_csv(folder / "dated.csv", index=False)
     assert "\nJudges\n" in done("leaderboard", "dated.csv", "--judges", "--respondent", "judge", "--print", "all").out
     result = done(
-        "leaderboard",
-        "dated.csv",
-        "--date",
-        "day",
-        "--period",
-        "month",
-        "--respondent",
-        "judge",
-        "--out",
-        "results",
-        "--print",
-        "all",
+        *"leaderboard dated.csv --date day --period month --respondent judge --out results --print all".split()
     )
     assert re.search(r"2026-02 +[\d,]+ +[\d,]+ to [\d,]+ ", result.out)  # ratings and their ends without decimals
     assert "2026-02" in result.out and (folder / "results" / "worths_in_time.csv").exists()

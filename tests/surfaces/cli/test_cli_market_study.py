@@ -211,19 +211,7 @@ def test_who_looks_at_what_by_what_people_are(done, refused):
     rows.assign(age=rows["id"].str[1:].astype(int) + 20, home="Ulm").to_csv("aged.csv", index=False)
     quick = ["--draws", 12, "--tune", 30, "--thin", 2, "--chains", 2, "--seed", 1, "--linear", "price"]
     words = ["fit", "aged.csv", "--model", "HB", *quick, "--attention", "price,zoom"]
-    result = done(
-        *words,
-        "--attention-by",
-        "age",
-        "--prior-scale",
-        0.7,
-        "--out",
-        "found",
-        "--report",
-        "found.html",
-        "--print",
-        "all",
-    )
+    result = done(*words, *"--attention-by age --prior-scale 0.7 --out found --report found.html --print all".split())
     model = th.load("found/posterior.nc")
     assert (model.attention_by, model.scale) == (["age"], 0.7)
     table = pd.read_csv("found/attention_odds.csv")
@@ -393,20 +381,7 @@ def test_conditions_of_tasks_held_out_that_do_not_fit(refused):
 
 @pytest.mark.long
 def test_a_report_without_the_table_leaves_out_tasks_held_out(done):
-    done(
-        "fit",
-        "sim.csv",
-        "--model",
-        "MNL",
-        "--linear",
-        "price",
-        "--holdouts",
-        "task == 1",
-        "--out",
-        "found",
-        "--print",
-        "all",
-    )
+    done(*"fit sim.csv --model MNL --linear price --holdouts".split(), "task == 1", *"--out found --print all".split())
     os.rename("sim.csv", "moved.csv")
     result = done("report", "found")
     says(result.err, "holdout tasks were skipped")

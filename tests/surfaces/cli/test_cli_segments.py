@@ -21,19 +21,7 @@ def tables(folder):
 
 def test_classes_and_segments_are_printed_and_written(run, done, folder):
     result = done(
-        "fit",
-        "study.csv",
-        *MODEL,
-        "--classes",
-        "2-3",
-        "--linear",
-        "price",
-        "--segments",
-        "3",
-        "--out",
-        "out",
-        "--print",
-        "all",
+        "fit", "study.csv", *MODEL, *"--classes 2-3 --linear price --segments 3 --out out --print all".split()
     )
     data = th.ChoiceExperiment.from_frame(of_segments()[0])
     model = th.LatentClassLogit((2, 3), "price").fit(data, random_seed=1, progressbar=False)

@@ -189,20 +189,7 @@ def test_design(run, folder):
 
 @pytest.mark.fit
 def test_maximum_likelihood_is_compared(run, refused, folder):
-    result = run(
-        "compare",
-        "a.csv",
-        "--models",
-        "Bradley-Terry",
-        "--method",
-        "ML",
-        "--out",
-        "out",
-        "--tables",
-        "md",
-        "--print",
-        "all",
-    )
+    result = run(*"compare a.csv --models Bradley-Terry --method ML --out out --tables md --print all".split())
     assert result.code == 0 and "wrote the table" in result.err
     nll = by_likelihood(square("a.csv"), "unique").leave_one_out().attrs["nll"]
     row = next(line for line in result.out.splitlines() if re.match(r"Bradley-Terry +\d", line))

@@ -19,19 +19,12 @@ FILES = {"odd.csv": ODD.replace(",3\n", ",wall\n").replace(",1\n", ",coffee\n"),
 @pytest.mark.parametrize("link", ["exp", "ratio"])
 def test_a_fit_prints_and_writes_its_answer(done, folder, uncompiled, link):
     result = done(
-        "fit",
-        "odd.csv",
-        "--link",
+        *"fit odd.csv --link".split(),
         link,
         "--lapse",
         0.05,
         *RUN,
-        "--out",
-        "found",
-        "--report",
-        "report.html",
-        "--print",
-        "all",
+        *"--out found --report report.html --print all".split(),
     )
     for sentence in (
         "Number of features that affect the answers",

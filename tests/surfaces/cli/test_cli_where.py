@@ -117,20 +117,7 @@ def test_all_models_know_it(run, folder, uncompiled):
         f"{'ab'[k % 3 == 0]},{k % 4},{'moss' if k % 4 > 1 else 'fern'}\n" for k in range(30)
     )
     (folder / "plants.csv").write_text(plants.replace("\na,0,fern", "\na,0,moss", 1))
-    done = run(
-        "fit",
-        "plants.csv",
-        "--target",
-        "kind",
-        "--method",
-        "map",
-        "--eta",
-        "1",
-        "--model",
-        "sparse-logit",
-        "--where",
-        "part == a",
-    )
+    done = run(*"fit plants.csv --target kind --method map --eta 1 --model sparse-logit --where".split(), "part == a")
     assert done.code == 0 and "20 rows, 1 covariate;" in done.err
     says(done.err, "10", "30 rows")
     phones = "resp,block,task,alt,price,size,choice\n" + "".join(

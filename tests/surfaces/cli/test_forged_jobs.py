@@ -18,18 +18,16 @@ QUICK = ["--draws", "60", "--tune", "50", "--chains", "2", "--seed", "1"]
 
 
 @pytest.fixture(scope="module")
-def honest(tmp_path_factory):
+def honest(tmp_path_factory, command_line):
     """The folder of a fit, with its job, and a file beside it that is nobody's business."""
-    from typer.testing import CliRunner
-
-    from thali._surfaces.cli import app
-
     place = tmp_path_factory.mktemp("forged")
     (place / "tea.csv").write_text("option,tea,milk,juice\ntea,0,7,9\nmilk,3,0,6\njuice,1,4,0\n")
     before = os.getcwd()
     os.chdir(place)
     try:
-        assert CliRunner().invoke(app, ["fit", "tea.csv", *QUICK, "--out", "results"]).exit_code == 0
+        with pytest.raises(SystemExit) as stop:
+            command_line(["fit", "tea.csv", *QUICK, "--out", "results"])
+        assert stop.value.code == 0
     finally:
         os.chdir(before)
     return place

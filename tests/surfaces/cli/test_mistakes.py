@@ -5,16 +5,13 @@ A row of the table: what is wrong · what is typed after `thali fit` · the same
 
 import inspect
 import re
-from functools import cache
 from io import StringIO
 
 import pandas as pd
 import pytest
-import typer
 
 import thali as th
 from thali._model.registry import SPECS
-from thali._surfaces.cli import app
 from thali.errors import ThaliError
 
 FILES = {
@@ -412,38 +409,39 @@ COMPARED = [
 ]
 
 
-@cache
-def options_of(command_name):
-    command = typer.main.get_command(app).commands[command_name]  # type: ignore[attr-defined]
-    return {word for each in command.params for word in (*each.opts, *each.secondary_opts)}
+@pytest.fixture
+def check_answer(run, command_line):
+    """A function that types something, and looks at the one line that answers it, in the words of the command line."""
 
+    def check(words, said, command="fit"):
+        result = run(command, *words.split())
+        assert result.code == 2 and result.out == "" and "Traceback" not in result.err
+        line = result.err.splitlines()[-1]
+        assert line.startswith("thali: error: "), line
+        answer = line.removeprefix("thali: error: ")
+        assert said in answer, answer
+        params = command_line.commands[command].params
+        assert set(WORDS.findall(answer)) <= {word for each in params for word in (*each.opts, *each.secondary_opts)}, (
+            answer
+        )
+        assert not PYTHONIC.search(answer), answer
 
-def answered(run, words, said, command="fit"):
-    """The one line that answers what was typed, in the words of the command line."""
-    result = run(command, *words.split())
-    assert result.code == 2 and result.out == "" and "Traceback" not in result.err
-    line = result.err.splitlines()[-1]
-    assert line.startswith("thali: error: "), line
-    answer = line.removeprefix("thali: error: ")
-    assert said in answer, answer
-    assert set(WORDS.findall(answer)) <= options_of(command), answer
-    assert not PYTHONIC.search(answer), answer
-    return answer
+    return check
 
 
 @pytest.mark.parametrize(("words", "said"), [row[1::2] for row in MISTAKES], ids=[row[0] for row in MISTAKES])
-def test_a_mistake_at_the_command_line_is_answered_in_its_words(run, words, said):
-    answered(run, words, said)
+def test_a_mistake_at_the_command_line_is_answered_in_its_words(check_answer, words, said):
+    check_answer(words, said)
 
 
 @pytest.mark.parametrize(("words", "said"), [row[1:] for row in TYPED_ALONE], ids=[row[0] for row in TYPED_ALONE])
-def test_a_mistake_that_only_the_command_line_knows(run, words, said):
-    answered(run, words, said)
+def test_a_mistake_that_only_the_command_line_knows(check_answer, words, said):
+    check_answer(words, said)
 
 
 @pytest.mark.parametrize(("words", "said"), [row[1:] for row in COMPARED], ids=[row[0] for row in COMPARED])
-def test_a_mistake_in_a_comparison_is_answered_in_its_words(run, words, said):
-    answered(run, words, said, "compare")
+def test_a_mistake_in_a_comparison_is_answered_in_its_words(check_answer, words, said):
+    check_answer(words, said, "compare")
 
 
 @pytest.mark.parametrize(("mistake", "said"), [row[2:] for row in MISTAKES], ids=[row[0] for row in MISTAKES])

@@ -6,13 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-import typer
 from helpers.combinations import FITTED
 from helpers.sentences import says
 
 from thali._model.registry import SPECS
 from thali._model.spec import FIT, MODEL
-from thali._surfaces.cli import app
 from thali.errors import ArgumentError
 
 OWNED = [(spec, option) for spec in FITTED for option in spec.options]
@@ -56,9 +54,8 @@ def test_options_of_one_word_are_typed_alike(word):
     assert len({str(option.type) for _, option in OWNED if option.word == word}) == 1
 
 
-def test_every_option_of_the_registry_is_offered():
-    fit = typer.main.get_command(app).commands["fit"]  # type: ignore[attr-defined]
-    offered = {name.removeprefix("--") for each in fit.params for name in each.opts}
+def test_every_option_of_the_registry_is_offered(command_line):
+    offered = {name.removeprefix("--") for each in command_line.commands["fit"].params for name in each.opts}
     own = {"data", "model", "out", "overwrite", "tables", "pictures", "report", "slides", "title", "author", "question"}
     own |= {"help", "help-all", "print", "quiet"}
     assert offered - own == set(WORDS)

@@ -6,14 +6,10 @@ from itertools import takewhile
 from pathlib import Path
 
 import pytest
-import typer
-
-from thali._surfaces.cli import app
 
 ROOT = Path(__file__).resolve().parents[3]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.parent.name != "papers")]
-COMMANDS = typer.main.get_command(app).commands
 WORD = re.compile(r"(?<![\w-])--([a-z][a-z-]+[a-z])\b")
 OTHERS = {"random-seed", "jp-border", "jp-code-font-family", "jp-success", "jp-warn"}  # of Python and of style sheets
 
@@ -26,7 +22,10 @@ def options_of(command):
     return found
 
 
-EVERY = set().union(*map(options_of, COMMANDS.values())) | {"version", "install-completion", "show-completion"}
+@pytest.fixture
+def every(command_line):
+    """The options of all commands, and others that pages name."""
+    return options_of(command_line) | {"version", "install-completion", "show-completion"} | OTHERS
 
 
 def typed_commands():
@@ -49,10 +48,10 @@ def test_the_pages_have_commands():
 
 
 @pytest.mark.parametrize(("page", "line"), TYPED)
-def test_every_command_of_a_page_has_its_options(page, line):
+def test_every_command_of_a_page_has_its_options(command_line, page, line):
     words = list(takewhile(lambda word: word not in ("|", ">", "&&"), shlex.split(line, comments=True)))
-    assert words[0] in COMMANDS, page
-    command = COMMANDS[words[0]]
+    assert words[0] in command_line.commands, page
+    command = command_line.commands[words[0]]
     if below := getattr(command, "commands", None):
         assert len(words) == 1 or words[1].startswith("-") or words[1] in below or words[1].isupper(), page
         command = below.get(words[1], command) if len(words) > 1 else command
@@ -61,19 +60,19 @@ def test_every_command_of_a_page_has_its_options(page, line):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
-def test_every_option_that_a_page_names_is_one(page):
+def test_every_option_that_a_page_names_is_one(every, page):
     text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     code = " ".join(
         each for each in re.findall(r"`([^`\n]+)`", text) if not re.search(r"\b(pip|pytest|python)\b", each)
     )
-    assert set(WORD.findall(code)) - OTHERS <= EVERY
+    assert set(WORD.findall(code)) <= every
 
 
 @pytest.mark.fit
-def test_every_option_that_a_text_of_the_library_names_is_one():
+def test_every_option_that_a_text_of_the_library_names_is_one(every):
     sources = {path: path.read_text(encoding="utf-8") for path in (ROOT / "src" / "thali").rglob("*.py")}
     named = {(path.relative_to(ROOT).as_posix(), word) for path, text in sources.items() for word in WORD.findall(text)}
-    assert {(path, word) for path, word in named if word not in EVERY | OTHERS} == set()
+    assert {(path, word) for path, word in named if word not in every} == set()
 
 
 FILES = {
@@ -114,14 +113,14 @@ ADVISED = [
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
 @pytest.mark.parametrize(("words", "said", "more"), ADVISED)
-def test_what_an_error_advises_ends_well(run, tmp_path, monkeypatch, words, said, more):
+def test_what_an_error_advises_ends_well(run, command_line, tmp_path, monkeypatch, words, said, more):
     monkeypatch.chdir(tmp_path)
     for name, text in FILES.items():
         (tmp_path / name).write_text(text)
     first = " ".join(run(*words).err.split())
     assert said in first
     for word in WORD.findall(first):
-        assert word in options_of(COMMANDS[words[0]]), word
+        assert word in options_of(command_line.commands[words[0]]), word
     then = run(*words, *more)
     assert then.code == 0, then.err
 

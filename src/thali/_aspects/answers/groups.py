@@ -15,7 +15,7 @@ import numpy as np
 from thali._data.kinds import GROUPS
 from thali._model.choice_groups import MAX_PAIRS
 from thali._model.predictive_check import EACH
-from thali._posterior.densities import MAX_POINTWISE, is_pointwise
+from thali._posterior.densities import is_pointwise
 from thali._posterior.interval import tails_of
 from thali._posterior.store import origin
 from thali._posterior.view import FACTS, POPULATION, Posterior, flat
@@ -137,7 +137,7 @@ def _kept_of(part: DataPart, people: int) -> DataPart:
         for name, (dims, values) in part.variables.items()
         if name == "unique_weights" or len(dims) == 2 or values[0, 0].size * people <= MAX_PAIRS
     }
-    pointwise = sum(values.size for _, values in part.pointwise.values()) * people <= MAX_POINTWISE
+    pointwise = is_pointwise(sum(values.size for _, values in part.pointwise.values()), people)
     return replace(part, variables=kept, pointwise=part.pointwise if pointwise else {})
 
 
