@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -46,17 +46,6 @@ class Spreads(NamedTuple):
     judges: np.ndarray  # tau, of log discriminations
     drift: np.ndarray  # of the change of a log worth in one period
     bias: np.ndarray  # of judges' coefficients about the common ones
-
-    @classmethod
-    def of(
-        cls,
-        worths: float | None = None,
-        judges: float | None = None,
-        drift: float | None = None,
-        bias: float | None = None,
-    ) -> "Spreads":
-        """Return the standard deviations from numbers."""
-        return cls(*(np.asarray(np.nan if each is None else each) for each in (worths, judges, drift, bias)))
 
 
 WORTHS, JUDGES, DRIFT, BIAS = range(4)  # places in `Spreads`
@@ -135,6 +124,7 @@ class Density:
     """
 
     rows: Any  # `ComparisonRows`, or what replaces them
+    _COUNTS: ClassVar[tuple[str, ...]] = ("wins", "losses", "tied")  # fields of rows
 
     def __init__(
         self,
@@ -189,24 +179,23 @@ class Density:
         places = ComparisonRows._fields[:8]
         return self.with_rows(self.rows._replace(**{name: getattr(self.rows, name)[which] for name in places}))
 
-    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Density":
-        """Return the density of other counts."""
-        return self.with_rows(self.rows._replace(wins=wins, losses=losses, tied=tied))
+    @property
+    def counts(self) -> list[np.ndarray]:
+        """The counts of each answer that a row can have."""
+        return [getattr(self.rows, name) for name in self._COUNTS]
+
+    def with_counts(self, *counts: np.ndarray) -> "Density":
+        """Return the density of other counts of each answer."""
+        return self.with_rows(self.rows._replace(**dict(zip(self._COUNTS, counts, strict=True))))
 
     def halves(self, rng: np.random.Generator) -> "tuple[Density, Density]":
         """Return the densities of random halves of the answers."""
-        counts = self.rows.wins, self.rows.losses, self.rows.tied
-        first = [half(rng, each) for each in counts]
-        return self.with_counts(*first), self.with_counts(*map(np.subtract, counts, first))
+        first = [half(rng, each) for each in self.counts]
+        return self.with_counts(*first), self.with_counts(*map(np.subtract, self.counts, first))
 
     def raised(self, power: Any) -> "Density":
         """Return the density whose likelihood is raised to a power, or each row's to one of several."""
-        return self.with_counts(*(power * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
-
-    def without_judge(self, judge: int) -> "Density":
-        """Return the density of the answers of all other judges."""
-        others = self.rows.judge != judge
-        return self.with_counts(*(others * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
+        return self.with_counts(*(power * each for each in self.counts))
 
     # The likelihood --------------------------------------------------------------------------------------------------
 
@@ -224,7 +213,7 @@ class Density:
         from scipy.sparse import csr_array
 
         first, second, period, judge, x = (each[at] for each in self.rows[:5])
-        wins, losses, tied = (_column(each[at]) for each in (self.rows.wins, self.rows.losses, self.rows.tied))
+        wins, losses, tied = (as_column(each[at]) for each in (self.rows.wins, self.rows.losses, self.rows.tied))
         rows = ComparisonRows(first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties)
         count, covariates, ones = len(first), x.shape[1], np.ones(len(first))
         number, start = np.arange(count), period * self.n_options
@@ -582,6 +571,6 @@ def _dense(matrix: Any) -> np.ndarray:
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def _column(counts: np.ndarray) -> np.ndarray:
+def as_column(counts: np.ndarray) -> np.ndarray:
     """Return counts as a column, unless they differ between points."""
     return counts if counts.ndim == 2 else counts[:, None]

@@ -72,11 +72,6 @@ class _Climb(Target[DensityPlace]):
         return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
 
 
-def curvature_at(density: Density, point: np.ndarray, spreads: Spreads, is_convex: bool = False) -> Bordered:
-    """Minus the second derivatives of the density."""
-    return added(density.curvature(point, is_convex), density.prior_curvature(spreads))
-
-
 class Mode(NamedTuple):
     """The highest point given standard deviations, and the normal distribution about it."""
 
@@ -125,7 +120,8 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None)
 def _about(density: Density, point: np.ndarray, value: float, spreads: Spreads, factor: BorderedFactor | None) -> Mode:
     """The normal distribution about a mode; without a factor that of the convex part of the density."""
     if factor is None:
-        factor = _damped_factor(curvature_at(density, point, spreads, is_convex=True))
+        convex = added(density.curvature(point, is_convex=True), density.prior_curvature(spreads))
+        factor = _damped_factor(convex)
     free = int(density.is_free.sum())
     return Mode(point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant))
 
@@ -226,10 +222,6 @@ class Marginal:
             return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
 
         return at
-
-    def without(self, judge: int, spreads: Spreads, start: np.ndarray) -> np.ndarray:
-        """Return the mode of the answers of all other judges; `start`: the mode of all answers."""
-        return highest(self.density.without_judge(judge), spreads, start).point
 
     def mode(self, k: int) -> Mode:
         """Return the mode at a point of the lattice."""

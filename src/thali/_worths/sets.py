@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
 from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 from thali.errors import DataError, Setting
 
-from .density import Density, Expanded, Predicted, half
+from .density import Density, Expanded, Predicted, as_column
 from .ties import EXACT, MOST_WITH_LAPSES, NODES, ROUGH, tied_answers
 
 if TYPE_CHECKING:
@@ -101,26 +101,13 @@ class ChoiceSetDensity(Density):
     """
 
     rows: SetAnswersBySize
+    _COUNTS: ClassVar[tuple[str, ...]] = ("counts",)
 
     @property
     def n_terms(self) -> int:
         kinds = zip_longest(self.rows.members, self.rows.n_tied, fillvalue=1)
         more = 1 if self.rows.lapse else 0
         return sum(len(members) << (tied > 1) * (_TIED_TERMS + more * tied) for members, tied in kinds)
-
-    def with_answers(self, counts: np.ndarray) -> Density:
-        """Return the density of other counts."""
-        return self.with_rows(self.rows._replace(counts=counts))
-
-    def halves(self, rng: np.random.Generator) -> tuple[Density, Density]:
-        first = half(rng, self.rows.counts)
-        return self.with_answers(first), self.with_answers(self.rows.counts - first)
-
-    def raised(self, power: Any) -> Density:
-        return self.with_answers(power * self.rows.counts)
-
-    def without_judge(self, judge: int) -> Density:
-        return self.with_answers((self.rows.judge != judge) * self.rows.counts)
 
     # The likelihood --------------------------------------------------------------------------------------------------
 
@@ -140,12 +127,12 @@ class ChoiceSetDensity(Density):
                 log_p = np.log(_probabilities(rows, weights)[:, 0])
             else:
                 log_p = _of_answer(rows, logs, False, points.shape[1]).log_p
-            yield at, _column(rows.counts) * log_p.reshape(logs.shape[:2])
+            yield at, as_column(rows.counts) * log_p.reshape(logs.shape[:2])
 
     def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
         for _, rows in self.rows.some(points.shape[1]):
             sharpness, logs = self._logs(rows, points)
-            answer, counts = _of_answer(rows, logs, False, points.shape[1]), _column(rows.counts)
+            answer, counts = _of_answer(rows, logs, False, points.shape[1]), as_column(rows.counts)
             value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
             self._add_member_slopes(gradient, rows, counts, sharpness, logs, answer.gradient.reshape(logs.shape))
         return value
@@ -248,8 +235,3 @@ def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
         return shares_of(weights, rows.lapse)
     m = weights.shape[1]
     return answer_probabilities(weights, np.array([0, m]), np.arange(m), rows.lapse, rows.rule)
-
-
-def _column(counts: np.ndarray) -> np.ndarray:
-    """Counts as a column, unless they differ between points."""
-    return counts if counts.ndim == 2 else counts[:, None]
