@@ -412,13 +412,12 @@ class Density:
         """Return the same with slopes by log d."""
         scores = np.zeros((self.size, self.n_judges))
         for block in self.blocks(1):
-            own, judged = self._by_row(block, point), block.judged
-            self._add_to_sides(scores, block.rows, block.rows.judge, own.slope * own.sharpness)
-            scores[self.beta] += (judged.T @ (own.slope[:, None] * block.rows.x)).T
-            scores[self.judges] += np.diag(judged.T @ (own.slope * own.reach))
-            scores[self.bias] += _dense((block.biased * own.slope[:, None]).T @ judged)
+            own = self._by_row(block, point)
+            pull = block.judged * own.slope[:, None]
+            scores[self.worths] += _dense(block.along.T @ (pull * own.sharpness[:, None]))
+            scores[self.beta.start : self.bias.stop] += _dense(own.others.T @ pull)
             if self.rows.has_ties:
-                scores[self.nu] += judged.T @ own.of_nu[:, 0]
+                scores[self.nu] += block.judged.T @ own.of_nu[:, 0]
         return scores
 
     def predicted(self, others: np.ndarray) -> Predicted:
@@ -478,13 +477,11 @@ class Density:
             weight = np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
         sharpness = np.broadcast_to(seen.sharpness[:, 0], len(slope))
         reach = sharpness * seen.difference[:, 0]
-        return _RowsAtPoint(seen, value, slope, found.of_nu, weight, mixed, spread, sharpness, reach)
-
-    def _add_to_sides(self, table: np.ndarray, rows: ComparisonRows, columns: np.ndarray, values: np.ndarray) -> None:
-        """Add values of rows, a column for each, where the first option is, and subtract them where the second is."""
-        flat, width, start = table.reshape(-1), table.shape[1], rows.period * self.n_options
-        np.add.at(flat, (start + rows.first) * width + columns, values)
-        np.subtract.at(flat, (start + rows.second) * width + columns, values)
+        others = [block.rows.x]
+        if self.n_judges:
+            others += [block.judged * reach[:, None], block.biased]
+        each = slope, found.of_nu, weight, mixed, spread, sharpness, reach
+        return _RowsAtPoint(seen, value, *each, _side_by_side(others))
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
         """Return the same with derivatives by log d."""
@@ -492,34 +489,24 @@ class Density:
         periods, n = self.n_periods, self.n_options
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
-        outside = self.nu, self.beta, self.judges, self.bias
-        nu, beta, judges, bias = (slice(each.start - stop, each.stop - stop) for each in outside)
+        nu, judges = (slice(each.start - stop, each.stop - stop) for each in (self.nu, self.judges))
+        others = slice(nu.stop, self.bias.stop - stop)
         for block in self.blocks(1):
-            own, rows = self._by_row(block, point, is_convex), block.rows
+            own, rows, along = self._by_row(block, point, is_convex), block.rows, block.along.T
             value += own.value
             self._add_slope(gradient, block, own.seen, own.slope[:, None], own.of_nu)
-            steep, along, x = own.weight * own.sharpness, block.along.T, rows.x
+            steep = own.weight * own.sharpness
             place = (rows.period * n + rows.first) * n + rows.second
             np.subtract.at(blocks.reshape(-1), place, steep * own.sharpness)
-            border[:, beta] += along @ (steep[:, None] * x)
-            corner[beta, beta] += x.T @ (own.weight[:, None] * x)
-            if self.n_judges:
-                bent = own.slope * (not is_convex)  # what bends log odds themselves
-                self._add_to_sides(border, rows, judges.start + rows.judge, steep * own.reach - own.sharpness * bent)
-                corner[judges, judges] += np.diag(block.judged.T @ (own.reach * (own.weight * own.reach - bent)))
-                corner[beta, judges] += (block.judged.T @ ((own.weight * own.reach)[:, None] * x)).T
-            if self.n_bias:
-                weighted = block.biased * own.weight[:, None]
-                border[:, bias] += _dense(along @ (block.biased * steep[:, None]))
-                corner[beta, bias] += _dense(weighted.T @ x).T
-                corner[judges, bias] += _dense((block.judged * own.reach[:, None]).T @ weighted)
-                corner[bias, bias] += _dense(block.biased.T @ weighted)
+            border[:, others] += _dense(along @ (own.others * steep[:, None]))
+            corner[others, others] += _dense(own.others.T @ (own.others * own.weight[:, None]))
+            if self.n_judges and not is_convex:  # what bends log odds themselves
+                border[:, judges] -= _dense(along @ (block.judged * (own.sharpness * own.slope)[:, None]))
+                corner[judges, judges] -= np.diag(block.judged.T @ (own.reach * own.slope))
             if self.rows.has_ties:
                 border[:, nu] += (along @ (own.sharpness * own.mixed))[:, None]
                 corner[nu, nu] += own.spread.sum()
-                corner[nu, beta] += x.T @ own.mixed
-                corner[nu, judges] += block.judged.T @ (own.mixed * own.reach)
-                corner[nu, bias] += block.biased.T @ own.mixed
+                corner[nu, others] += own.others.T @ own.mixed
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T
@@ -538,6 +525,7 @@ class _RowsAtPoint(NamedTuple):
     spread: np.ndarray  # by log nu
     sharpness: np.ndarray
     reach: np.ndarray  # d times the difference of log worths
+    others: Any  # slopes of the log odds by coefficients, log d and biases (rows, coordinates); array or sparse
 
 
 def half(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
@@ -564,6 +552,15 @@ def diagonals(values: np.ndarray) -> np.ndarray:
 def added(one: Bordered, other: Bordered) -> Bordered:
     """Return the sum of two such matrices."""
     return Bordered(*(a + b for a, b in zip(one, other, strict=True)))
+
+
+def _side_by_side(matrices: list[Any]) -> Any:
+    """Return matrices as one, sparse if one of them is."""
+    if all(isinstance(each, np.ndarray) for each in matrices):
+        return np.hstack(matrices)
+    from scipy.sparse import csr_array, hstack
+
+    return hstack([csr_array(each) for each in matrices]).tocsr()
 
 
 def _dense(matrix: Any) -> np.ndarray:

@@ -62,7 +62,7 @@ class LaplaceEngine(Chains):
             assert problem.respondents is not None  # made once, before threads need it
             return [LatticeChain(problem, draws, rng) for rng in streams(seed, run.chains)]
 
-        return _sampling_of(problem, source, run, chains, lambda: problem.adjusted_by_scores)
+        return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_scores)
 
     def convergence(self, model: Any) -> "ConvergenceCheck":
         from dataclasses import replace
@@ -109,7 +109,7 @@ class TrajectoryEngine(LaplaceEngine):
             rngs = streams(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
 
-        return _sampling_of(problem, source, run, chains, lambda: problem.adjusted_by_power)
+        return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_power)
 
 
 # Maximum likelihood ---------------------------------------------------------------------------------------------------
@@ -190,14 +190,11 @@ def estimate(problem: WorthProblem) -> EstimatedWorths:
     density = problem.density
     _, mode = problem.marginal.best
     root = mode.factor.draw(np.eye(density.size))
-    made, variance = problem.respondents
-    dependence = problem.adjusted_by_scores
-    df = math.inf
-    if dependence is not None and dependence is not made:
-        assert variance is not None
+    variance, df = problem.respondents.adjusted, math.inf
+    if variance is not None:
         root, df = variance.matrix() @ root, variance.df
     value = float(density.log_likelihoods(mode.point[:, None])[0]) + problem.groups().log_constant
-    settings = problem.lapse, problem.has_ties, problem.rule, dependence
+    settings = problem.lapse, problem.has_ties, problem.rule, problem.respondents.by_scores
     return EstimatedWorths(problem.data, mode.point, root @ root.T, df, value, density.size - 1, *settings)
 
 

@@ -1,5 +1,6 @@
 """The scores of answers at the mode of worths, by which draws are spread to the variance over respondents."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -7,14 +8,20 @@ import numpy as np
 from thali._data.answers import possible_answers
 from thali._data.choices import Choices
 from thali._inference.numerics.davidson import slopes, terms
-from thali._model.clusters import Clusters
+from thali._model.clusters import Clusters, clusters_of
+from thali._model.dependence import choose_dependence, effect_of
 from thali._model.respondent_scores import RespondentScores, ScoreVariance, expected_answers, raise_improbable_variance
+
+from thali._people.populations import ADJUSTED
+from thali._posterior.dependence import POWER, SCORES, Dependence
 
 from .density import Density
 from .sets import ChoiceSetDensity, slopes_of_answers
 
 if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
+
+    from .laplace import Marginal
 
 _CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
 _FARTHEST = 700.0  # change of a log worth by Student's t
@@ -131,6 +138,63 @@ def respondent_variance(
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees(contrasts[:: max(1, n // _CONTRASTS)])))
     return RespondentVariance(scores.variance(), root, df, (clusters.number - 1) / (size - 1))
+
+
+class Respondents(NamedTuple):
+    """What is made of respondents, and the variance of their scores at the mode; None where nobody is known."""
+
+    made: Dependence | None = None
+    variance: RespondentVariance | None = None
+
+    @property
+    def adjusted(self) -> RespondentVariance | None:
+        """The variance that results allow for; None where nothing is adjusted."""
+        return self.variance if self.made is not None and self.made.model == ADJUSTED else None
+
+    @property
+    def by_scores(self) -> Dependence | None:
+        """What is made of respondents where draws are spread to the variance of their scores."""
+        if self.made is None or self.adjusted is None:
+            return self.made
+        return replace(self.made, by=SCORES, df=self.adjusted.df, share=self.adjusted.scores.share)
+
+    @property
+    def by_power(self) -> Dependence | None:
+        """What is made of respondents where the likelihood is raised to a power."""
+        return self.made if self.made is None or self.adjusted is None else replace(self.made, by=POWER)
+
+
+def respondents_of(
+    data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, usual: str
+) -> Respondents:
+    """Return what is made of the respondents of data, which are as `as_likelihood` returns them."""
+    density = marginal.density
+    clusters = clusters_of(data, bool(data.n_ties) or density.rows.has_ties)
+    made = choose_dependence(people, usual, data, [] if clusters is None else [clusters])
+    if made is None or clusters is None:
+        return Respondents(made)
+    _, mode = marginal.best
+    root = mode.factor.draw(np.eye(density.size))
+    variance = respondent_variance(density, data, clusters, mode.point, root)
+    return Respondents(replace(made, effect=effect_of([variance.scores])), variance)
+
+
+class SpreadPoints(NamedTuple):
+    """Points (size, draws) with the variance over respondents."""
+
+    narrow: np.ndarray  # as if it were known
+    wide: np.ndarray  # as it is known to some degrees of freedom
+
+
+def spread_to_respondents(
+    rng: np.random.Generator, marginal: "Marginal", variance: RespondentVariance, points: np.ndarray, middle: np.ndarray
+) -> SpreadPoints:
+    """Return points as uncertain about new respondents as their scores make them, about a middle."""
+    matrix = variance.matrix()
+    _, mode = marginal.best
+    normal = matrix @ marginal.deviations(mode, rng, points.shape[1])
+    narrow = middle[:, None] + matrix @ (points - middle[:, None])
+    return SpreadPoints(narrow, widened(rng, narrow, middle, normal, variance.df))
 
 
 def widened(

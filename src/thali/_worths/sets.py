@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
-from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
+from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer, diagonal, outer
 from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 from thali.errors import DataError, Setting
 
@@ -134,63 +134,62 @@ class ChoiceSetDensity(Density):
             sharpness, logs = self._logs(rows, points)
             answer, counts = _of_answer(rows, logs, False, points.shape[1]), as_column(rows.counts)
             value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
-            self._add_member_slopes(gradient, rows, counts, sharpness, logs, answer.gradient.reshape(logs.shape))
+            pull = counts[..., None] * self._slopes(sharpness, logs, answer.gradient.reshape(logs.shape))
+            at = self._coordinates(rows).ravel()
+            for k in range(points.shape[1]):
+                gradient[:, k] += np.bincount(at, pull[:, k].ravel(), self.size)
         return value
 
-    def _add_member_slopes(
-        self,
-        gradient: np.ndarray,
-        rows: SetAnswersBySize,
-        counts: np.ndarray,
-        sharpness: np.ndarray,
-        logs: np.ndarray,
-        slope: np.ndarray,
-    ) -> None:
-        """Add the slopes of rows, given those by the log weights of members (rows, points, m)."""
+    def _coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
+        """Return the coordinates on which log weights of rows depend: the members, and the judge if there is one."""
         (members,) = rows.members
-        pull = counts[..., None] * slope
-        for k in range(logs.shape[1]):
-            gradient[self.worths, k] += np.bincount(members.ravel(), (sharpness * pull)[:, k].ravel(), self.n_options)
-            if self.n_judges:  # the slopes of a row have a sum of 0, so that the largest log weight may be taken off
-                along = (pull[:, k] * logs[:, k]).sum(axis=1)
-                gradient[self.judges, k] += np.bincount(rows.judge, along, self.n_judges)
+        return np.column_stack([members, self.judges.start + rows.judge]) if self.n_judges else members
+
+    def _slopes(self, sharpness: np.ndarray, logs: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """Return slopes by `_coordinates`, given those by the log weights of members, all (rows, points, ...)."""
+        if not self.n_judges:
+            return slope
+        # the slopes of a row have a sum of 0, so that the largest log weight may be taken off
+        return np.concatenate([sharpness * slope, (slope * logs).sum(axis=2, keepdims=True)], axis=2)
 
     def _scores_of_judges(self, point: np.ndarray) -> np.ndarray:
         scores = np.zeros((self.size, self.n_judges))
         for _, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
-            (members,), judge = rows.members, rows.judge
-            pull = rows.counts[:, None] * _of_answer(rows, logs, False).gradient
-            place = members * self.n_judges + judge[:, None]
-            np.add.at(scores.ravel(), place.ravel(), (sharpness[:, 0] * pull).ravel())
-            own = (self.judges.start + judge) * self.n_judges + judge
-            np.add.at(scores.ravel(), own, (pull * logs[:, 0]).sum(axis=1))
+            slope = self._slopes(sharpness, logs, _of_answer(rows, logs, False).gradient[:, None])[:, 0]
+            place = self._coordinates(rows) * self.n_judges + rows.judge[:, None]
+            np.add.at(scores.ravel(), place.ravel(), (rows.counts[:, None] * slope).ravel())
         return scores
 
     # Its curvature ---------------------------------------------------------------------------------------------------
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
         """As in `Density`; `is_convex`: the square of an answer's slopes, its mean curvature, never below 0."""
-        n, judges, value = self.n_options, self.n_judges, 0.0
-        gradient, blocks = np.zeros((self.size, 1)), np.zeros((n, n))
-        border, corner = np.zeros((n, judges)), np.zeros(judges)
+        n, size, value = self.n_options, self.size, 0.0
+        gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
         for _, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
             answer = _of_answer(rows, logs, not is_convex)
+            at, count = self._coordinates(rows), rows.counts[:, None]
+            slope = self._slopes(sharpness, logs, answer.gradient[:, None])[:, 0]
+            bend = outer(slope, slope) if is_convex else -self._bends(sharpness[:, 0], logs[:, 0], answer, slope)
             value += float(rows.counts @ answer.log_p)
-            sharpness, own = np.broadcast_to(sharpness[:, 0], (len(rows.judge), 1)), logs[:, 0]
-            (members,), judge, count, slope = rows.members, rows.judge, rows.counts[:, None], answer.gradient
-            self._add_member_slopes(gradient, rows, count, sharpness[:, None], logs, slope[:, None])
-            bend, more = (slope[:, :, None] * slope[:, None, :], 0.0) if is_convex else (-answer.hessian, -slope)
-            at = (n * members[:, :, None] + members[:, None, :]).ravel()
-            weighted = (count * sharpness**2)[..., None] * bend
-            blocks += np.bincount(at, weighted.ravel(), n * n).reshape(n, n)
-            if judges:
-                reach = (bend * own[:, None, :]).sum(axis=2)
-                across = (members * judges + judge[:, None]).ravel()
-                border += np.bincount(across, (count * sharpness * (reach + more)).ravel(), n * judges).reshape(n, -1)
-                corner += np.bincount(judge, (count * own * (reach + more)).sum(axis=1), judges)
-        return Expanded(value, gradient, Bordered(blocks[None], np.zeros((0, n)), border, np.diag(corner)))
+            gradient[:, 0] += np.bincount(at.ravel(), (count * slope).ravel(), size)
+            place = size * at[:, :, None] + at[:, None, :]
+            curvature += np.bincount(place.ravel(), (count[..., None] * bend).ravel(), size * size)
+        curvature = curvature.reshape(size, size)
+        blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
+        return Expanded(value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner))
+
+    def _bends(self, sharpness: np.ndarray, logs: np.ndarray, answer: OfAnswer, slope: np.ndarray) -> np.ndarray:
+        """Return second derivatives by `_coordinates` (rows, k, k); `slope`: the first ones."""
+        if not self.n_judges:
+            return answer.hessian
+        own = np.concatenate([diagonal(sharpness + 0.0 * logs), logs[:, :, None]], axis=2)  # of log weights
+        found = own.swapaxes(1, 2) @ answer.hessian @ own
+        found[:, -1] += slope
+        found[:, :-1, -1] += slope[:, :-1]
+        return found
 
     def predicted(self, others: np.ndarray) -> Predicted:
         found, total = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
