@@ -58,10 +58,10 @@ def test_half_ties_have_no_check():
 
 def checked(data, **asked):
     """The check and the draws, of a board with those requests."""
-    request = WorthsRequest(**asked)
-    data = request.of(data)
-    drawn = drawn_of(data, request, WorthScale(), "laplace", None, 0.02, 1, False, "independent" if not asked else None)
-    return check_votes(data, drawn, 1, 0.89), drawn
+    people = None if asked else "independent"
+    request = WorthsRequest(random_seed=1, people=people, lapse=0.02, **asked)
+    drawn = drawn_of(request.of(data), request, WorthScale(), False)
+    return check_votes(drawn), drawn
 
 
 def games(seed):
@@ -81,13 +81,13 @@ def test_what_is_predicted_of_pairs(asked):
     dates = {"date": "season"} if "period" in asked else {}
     names = {"first": "left", "second": "right", "chosen": "winner", "respondent": "judge", "covariates": ["length"]}
     table, drawn = checked(th.PairedComparisons.from_trials(games(1), **names | dates), **asked)
-    rows, points = drawn.density.rows, drawn.points[:, ::4][:, :1000]
-    at, worths = rows.period * 4, points[drawn.density.worths]
+    rows, points = drawn.pose.density.rows, drawn.points[:, ::4][:, :1000]
+    at, worths = rows.period * 4, points[drawn.pose.density.worths]
     logs = worths[at + rows.first] - worths[at + rows.second]
     if asked.get("judges"):
-        logs = np.exp(drawn.density.log_discriminations(points))[rows.judge] * logs
-    p = expit(logs + rows.x @ points[drawn.density.beta])
-    nu = np.exp(points[drawn.density.nu])
+        logs = np.exp(drawn.pose.density.log_discriminations(points))[rows.judge] * logs
+    p = expit(logs + rows.x @ points[drawn.pose.density.beta])
+    nu = np.exp(points[drawn.pose.density.nu])
     tied = nu * np.sqrt(p * (1.0 - p))
     p = (0.98 * p + 0.01) if not rows.has_ties else p
     assert len(table) == 12 and table["n"].sum() == 2 * 300
@@ -108,8 +108,8 @@ def test_what_is_predicted_of_sets(judges):
     frame = pd.DataFrame(rows, columns=["task", "judge", "option", "chosen"])
     data = th.Choices.from_frame(frame, choice_id="task", alternative="option", chosen="chosen", respondent="judge")
     table, drawn = checked(data, **({"judges": True} if judges else {}))
-    logs = drawn.points[drawn.density.worths]
-    sharpness = np.exp(drawn.density.log_discriminations(drawn.points)) if judges else np.ones((2, logs.shape[1]))
+    logs = drawn.points[drawn.pose.density.worths]
+    sharpness = np.exp(drawn.pose.density.log_discriminations(drawn.points)) if judges else np.ones((2, logs.shape[1]))
     for row in table.itertuples():
         members = [int(each) for each in row.offered.replace(",", " ").replace("'", "").split() if each.isdigit()]
         times = np.array([sum(each == members for each in sets[k::2]) for k in range(2)])

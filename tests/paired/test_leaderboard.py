@@ -703,8 +703,7 @@ def test_the_forecast_of_widths_is_that_of_a_fit_with_more_votes(spread, times):
 
     def fitted(times):
         data = th.PairedComparisons(times * np.array(counts))
-        settings = WorthsRequest(), WorthScale(), "laplace", spread, 0.0, 1, False, None
-        drawn = drawn_of(data, *settings)
+        drawn = drawn_of(data, WorthsRequest(random_seed=1, spread=spread), WorthScale(), False)
         return drawn, np.cov(np.diff(drawn.log_worths[:, :3]).T), data.n_answers
 
     drawn, covariance, votes = fitted(1)

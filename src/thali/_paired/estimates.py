@@ -74,9 +74,7 @@ def drawn_of(data: Judgements, asked: WorthsRequest, scale: WorthScale, progress
     return _from_chains(pose, scale, marginal, respondents.by_power, progressbar)
 
 
-def _from_lattice(
-    pose: Posed, scale: WorthScale, marginal: "Marginal", respondents: "Respondents"
-) -> WorthEstimates:
+def _from_lattice(pose: Posed, scale: WorthScale, marginal: "Marginal", respondents: "Respondents") -> WorthEstimates:
     """Return the worths by Laplace's approximation, or by maximum likelihood with normal errors."""
     from scipy.special import ndtri, stdtrit
 

@@ -3,7 +3,6 @@
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -20,10 +19,7 @@ from thali._model.choice_groups import (
     place_names,
     shown_groups,
 )
-from thali._model.clusters import clusters_of
-from thali._model.dependence import choose_dependence, effect_of
 from thali._people.populations import ADJUSTED
-from thali._posterior.dependence import POWER, SCORES, Dependence
 from thali._posterior.view import COVARIATE
 
 from .chains import Sampler

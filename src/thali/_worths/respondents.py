@@ -11,7 +11,6 @@ from thali._inference.numerics.davidson import slopes, terms
 from thali._model.clusters import Clusters, clusters_of
 from thali._model.dependence import choose_dependence, effect_of
 from thali._model.respondent_scores import RespondentScores, ScoreVariance, expected_answers, raise_improbable_variance
-
 from thali._people.populations import ADJUSTED
 from thali._posterior.dependence import POWER, SCORES, Dependence
 
@@ -164,9 +163,7 @@ class Respondents(NamedTuple):
         return self.made if self.made is None or self.adjusted is None else replace(self.made, by=POWER)
 
 
-def respondents_of(
-    data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, usual: str
-) -> Respondents:
+def respondents_of(data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, usual: str) -> Respondents:
     """Return what is made of the respondents of data, which are as `as_likelihood` returns them."""
     density = marginal.density
     clusters = clusters_of(data, bool(data.n_ties) or density.rows.has_ties)
