@@ -177,6 +177,7 @@ def knows_judges(data: Judgements) -> bool:
 def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
     from thali._worths.density import ComparisonRows, Density
+    from thali._worths.of_data import density_of
     from thali._worths.sets import ChoiceSetDensity, answers_of
 
     if asked.judges and not knows_judges(data):
@@ -185,14 +186,14 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
             InPython("`respondent`", Argument("respondent")),
             ".",
         )
+    if asked.is_plain:
+        density = density_of(data, asked.lapse, bool(data.n_ties), has_prior=asked.has_prior)
+        return Posed(data, asked, density, [""], ())
+    judges = data.respondents if asked.judges else ()
     if isinstance(data, Choices):
-        judges, rows = data.respondents if asked.judges else (), answers_of(data, asked.lapse, asked.judges)
-        density = ChoiceSetDensity(rows, data.n_options, len(judges), has_prior=asked.has_prior)
+        density = ChoiceSetDensity(answers_of(data, asked.lapse, with_judges=True), data.n_options, len(judges))
         return Posed(data, asked, density, [""], judges)
     rows, has_ties = _rows(data, asked.judges), bool(data.n_ties)
-    if asked.is_plain:  # a row for each cell, as respondents' answers are counted
-        made = ComparisonRows(*rows[:2], 0 * rows.judge, rows.judge, rows.x, *rows.counts, asked.lapse, has_ties)
-        return Posed(data, asked, Density(made, data.n_options, has_prior=asked.has_prior), [""], ())
     number, names = np.zeros(len(rows.x), np.int64), [""]
     if asked.period is not None:
         assert data.dates is not None
@@ -204,8 +205,7 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
     made = ComparisonRows(first, second, period, judge, x, *counts, asked.lapse, has_ties)
-    steps, judges = np.diff(different).astype(float), data.respondents if asked.judges else ()
-    density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
+    density = Density(made, n, len(judges), np.diff(different).astype(float), entry, asked.judge_bias)
     return Posed(data, asked, density, names, judges)
 
 

@@ -49,6 +49,7 @@ class Spreads(NamedTuple):
 
 
 WORTHS, JUDGES, DRIFT, BIAS = range(4)  # places in `Spreads`
+_PARTS = "log_worth", "discrimination", "drift", "bias"  # of points that they spread
 
 
 class Predicted(NamedTuple):
@@ -210,23 +211,17 @@ class Density:
 
     def _block(self, at: slice, is_dense: bool) -> RowBlock:
         """Return rows with their matrices."""
-        from scipy.sparse import csr_array
-
         first, second, period, judge, x = (each[at] for each in self.rows[:5])
-        wins, losses, tied = (as_column(each[at]) for each in (self.rows.wins, self.rows.losses, self.rows.tied))
+        wins, losses, tied = (as_column(each[at]) for each in self.counts)
         rows = ComparisonRows(first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties)
-        count, covariates, ones = len(first), x.shape[1], np.ones(len(first))
-        number, start = np.arange(count), period * self.n_options
-        sides = np.append(start + first, start + second)
-        along = csr_array((np.append(ones, -ones), (np.tile(number, 2), sides)), (count, self.worths.stop))
-        of_judge = (ones, (number, judge)) if self.n_judges else (np.zeros(0), (number[:0], number[:0]))
-        columns = (judge[:, None] * covariates + np.arange(covariates)).ravel()
-        own = (x.ravel(), (np.repeat(number, covariates), columns))
-        none = np.zeros(0), (number[:0], number[:0])
-        judged = csr_array(of_judge, shape=(count, self.n_judges))
-        biased = csr_array(own if self.n_bias else none, shape=(count, self.n_bias))
-        matrices = (_dense(each) if is_dense else each for each in (along, judged, biased))
-        return RowBlock(at, rows, *matrices)
+        sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
+        judges, covariates = int(self.n_judges > 0), x.shape[1] if self.n_bias else 0
+        matrices = (
+            _selected(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
+            _selected(np.ones((len(first), judges)), judge[:, None], self.n_judges),
+            _selected(x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias),
+        )
+        return RowBlock(at, rows, *(_dense(each) if is_dense else each for each in matrices))
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
         """Return log d of judges, whose mean is 0, shape (judges, points)."""
@@ -314,13 +309,19 @@ class Density:
         """Return the log prior density at each point."""
         if not self.has_prior:
             return -0.5 * points[self.worths].sum(axis=0) ** 2 / self.n_options
+        steps = 0.5 * np.where(self.present[:-1], np.log(self.steps)[:, None], 0.0).sum()
+        return sum(self.log_prior_parts(points, spreads).values()) - steps
+
+    def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
+        """Return the log prior density of each part of points, without what the length of steps adds."""
         log_nu, beta = points[self.nu] / TIE_SD, points[self.beta]
-        found = -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0)
-        found = found - 0.5 * (beta**2 + _LOG_2PI).sum(axis=0)
-        found = found - 0.5 * np.where(self.present[:-1], np.log(self.steps)[:, None], 0.0).sum()
+        found = {
+            "tie": -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
+            "covariate": -0.5 * (beta**2 + _LOG_2PI).sum(axis=0),
+        }
         for k in self.spread_kinds:
             each = np.log(spreads[k]) + 0.5 * _LOG_2PI
-            found = found - 0.5 * self.squares(points, k) / spreads[k] ** 2 - self.n_spread(k) * each
+            found[_PARTS[k]] = -0.5 * self.squares(points, k) / spreads[k] ** 2 - self.n_spread(k) * each
         return found
 
     def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
@@ -402,22 +403,23 @@ class Density:
             of_worths[:-1] += pull
             of_worths[1:] -= pull
 
-    def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
-        """Return the slope of the log-likelihood of each judge's comparisons (size, judges)."""
-        scores = self._scores_of_judges(point)
-        self._centre(scores, self.judges)
-        return scores
+    def scores_of_rows(self, point: np.ndarray) -> Any:
+        """Return the slopes of the log-likelihood of each row by log worths, log d and others, sparse (rows, size)."""
+        from scipy.sparse import vstack
 
-    def _scores_of_judges(self, point: np.ndarray) -> np.ndarray:
-        """Return the same with slopes by log d."""
-        scores = np.zeros((self.size, self.n_judges))
+        found = []
         for block in self.blocks(1):
             own = self._by_row(block, point)
-            pull = block.judged * own.slope[:, None]
-            scores[self.worths] += _dense(block.along.T @ (pull * own.sharpness[:, None]))
-            scores[self.beta.start : self.bias.stop] += _dense(own.others.T @ pull)
-            if self.rows.has_ties:
-                scores[self.nu] += block.judged.T @ own.of_nu[:, 0]
+            slope = own.slope[:, None]
+            of_nu = own.of_nu if self.rows.has_ties else own.of_nu[:, :0]
+            found.append(_side_by_side([block.along * (slope * own.sharpness[:, None]), of_nu, own.others * slope]))
+        return vstack([_sparse(each) for each in found])
+
+    def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
+        """Return the slope of the log-likelihood of each judge's comparisons (size, judges)."""
+        given = _selected(np.ones((self.n_rows, 1)), self.rows.judge[:, None], self.n_judges)
+        scores = (self.scores_of_rows(point).T @ given).toarray()
+        self._centre(scores, self.judges)
         return scores
 
     def predicted(self, others: np.ndarray) -> Predicted:
@@ -554,13 +556,29 @@ def added(one: Bordered, other: Bordered) -> Bordered:
     return Bordered(*(a + b for a, b in zip(one, other, strict=True)))
 
 
+def _selected(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
+    """Return a sparse matrix with these values of each row in these columns, of which there may be more than values."""
+    from scipy.sparse import csr_array
+
+    rows, count = values.shape
+    places = columns[:, :count].ravel()
+    return csr_array((values.ravel(), places, np.arange(rows + 1) * count), shape=(rows, width))
+
+
+def _sparse(matrix: Any) -> Any:
+    """Return a matrix as a sparse one."""
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix)
+
+
 def _side_by_side(matrices: list[Any]) -> Any:
     """Return matrices as one, sparse if one of them is."""
     if all(isinstance(each, np.ndarray) for each in matrices):
         return np.hstack(matrices)
-    from scipy.sparse import csr_array, hstack
+    from scipy.sparse import hstack
 
-    return hstack([csr_array(each) for each in matrices]).tocsr()
+    return hstack([_sparse(each) for each in matrices]).tocsr()
 
 
 def _dense(matrix: Any) -> np.ndarray:

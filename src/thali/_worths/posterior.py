@@ -186,21 +186,16 @@ class WorthProblem:
 
     def _log_prior(self, flat: np.ndarray, spreads: Spreads, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
         """Return log prior densities (chain, draw) by variable."""
-        density, found = self.density, {}
-        normal = -0.5 * (density.squares(flat, WORTHS) / spreads.worths**2 + density.n_options * _LOG_2PI)
-        found["log_worth"] = normal - density.n_options * np.log(spreads.worths)
+        density = self.density
+        parts = density.log_prior_parts(flat, spreads)
+        found = {"log_worth": parts["log_worth"]}
         if self.spread is None:
             found["spread"] = density.log_spread_prior(WORTHS, np.log(spreads.worths))
-        rest = density.log_priors(flat, spreads) - found["log_worth"]
-        squares = (flat[density.beta] ** 2).sum(axis=0)
         if self.covariates:
-            found["covariate"] = -0.5 * (squares + len(self.covariates) * _LOG_2PI)
+            found["covariate"] = parts["covariate"]
         if self.has_ties:
-            found["tie"] = rest - found.get("covariate", 0.0)
+            found["tie"] = parts["tie"]
         return {name: np.asarray(values).reshape(shape) for name, values in found.items()}
-
-
-_LOG_2PI = math.log(2.0 * math.pi)
 
 
 # Draws as chains, so that a fit by them runs, is stored and goes on like any other ------------------------------------

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -57,21 +57,14 @@ class SetAnswersBySize(NamedTuple):
 def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBySize:
     """The different answers of each judge, or of all together."""
     which = data.set_of[data.choice]
-    size = np.stack([data.sizes, data.n_tied])[:, which]
-    if lapse and (most := size[1].max()) > MOST_WITH_LAPSES:
+    if lapse and (most := data.n_tied[which].max()) > MOST_WITH_LAPSES:
         raise DataError(
             f"{most} options tie in a ranking, but with a lapse ties are limited to {MOST_WITH_LAPSES} options; set ",
             Setting("lapse", 0),
             ".",
         )
     members, judge, counts, n_tied = [], [], [], []
-    for m, tied in np.unique(size, axis=1).T.tolist():
-        rows = np.flatnonzero((size[0] == m) & (size[1] == tied))
-        places = data.start[which[rows], None] + np.arange(m)
-        rank = np.where(places == data.choice[rows, None], 0, 2)
-        if data.worst is not None:
-            rank = np.where(places == data.worst[rows, None], 1, rank)
-        ordered = data.members[np.take_along_axis(places, np.argsort(rank, axis=1, kind="stable"), axis=1)]
+    for rows, ordered, tied in members_by_size(data, which, data.choice, data.worst):
         own = data.respondent[rows] if with_judges else np.zeros(len(rows), np.int64)
         different, place = np.unique(np.column_stack([own, ordered]), axis=0, return_inverse=True)
         members.append(different[:, 1:])
@@ -81,6 +74,29 @@ def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBy
     rule = CHOICE if data.worst is None else RANKING
     all_counts = np.concatenate(counts)
     return SetAnswersBySize(tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied))
+
+
+class AnswersOfSize(NamedTuple):
+    """Answers to sets of one size."""
+
+    rows: np.ndarray  # their numbers
+    members: np.ndarray  # (rows, m) options: those chosen, or the best and the worst, first
+    n_tied: int
+
+
+def members_by_size(
+    data: "Choices", which: np.ndarray, best: np.ndarray, worst: np.ndarray | None
+) -> Iterator[AnswersOfSize]:
+    """Yield answers to sets, `best` and `worst` the places of members, by the size of sets and of what ties."""
+    size = np.stack([data.sizes, data.n_tied])[:, which]
+    for m, tied in np.unique(size, axis=1).T.tolist():
+        rows = np.flatnonzero((size[0] == m) & (size[1] == tied))
+        places = data.start[which[rows], None] + np.arange(m)
+        rank = np.where(places == best[rows, None], 0, 2)
+        if worst is not None:
+            rank = np.where(places == worst[rows, None], 1, rank)
+        order = np.argsort(rank, axis=1, kind="stable")
+        yield AnswersOfSize(rows, data.members[np.take_along_axis(places, order, axis=1)], tied)
 
 
 class ChoiceSetDensity(Density):
@@ -152,14 +168,18 @@ class ChoiceSetDensity(Density):
         # the slopes of a row have a sum of 0, so that the largest log weight may be taken off
         return np.concatenate([sharpness * slope, (slope * logs).sum(axis=2, keepdims=True)], axis=2)
 
-    def _scores_of_judges(self, point: np.ndarray) -> np.ndarray:
-        scores = np.zeros((self.size, self.n_judges))
-        for _, rows in self.rows.some(1):
+    def scores_of_rows(self, point: np.ndarray) -> Any:
+        from scipy.sparse import csr_array
+
+        found, places, rows_of = [], [], []
+        for at, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
             slope = self._slopes(sharpness, logs, _of_answer(rows, logs, False).gradient[:, None])[:, 0]
-            place = self._coordinates(rows) * self.n_judges + rows.judge[:, None]
-            np.add.at(scores.ravel(), place.ravel(), (rows.counts[:, None] * slope).ravel())
-        return scores
+            found.append((rows.counts[:, None] * slope).ravel())
+            places.append(self._coordinates(rows).ravel())
+            rows_of.append(np.repeat(np.arange(at.start, at.stop), slope.shape[1]))
+        at = np.concatenate(rows_of), np.concatenate(places)
+        return csr_array((np.concatenate(found), at), shape=(self.n_rows, self.size))
 
     # Its curvature ---------------------------------------------------------------------------------------------------
 
@@ -211,12 +231,6 @@ class ChoiceSetDensity(Density):
 LEAST = -600.0  # log of a weight beside the largest one of a set
 _FEW_POINTS = 8
 _TIED_TERMS = 6  # log 2 of the rows that a row with a tie takes as long as; with a lapse more for each option that ties
-
-
-def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool, tied: int = 1) -> OfAnswer:
-    """Return the derivatives of answers to sets of these log weights (rows, m)."""
-    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), LEAST)
-    return _of_answer(rows._replace(n_tied=(tied,)), logs, bends)
 
 
 def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: int = 1) -> OfAnswer:

@@ -125,11 +125,6 @@ class FeatureSets:
         members = self.members[number]
         return self.patterns[members[members >= 0]].T
 
-    def distinct(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """The patterns of a set and how often each is in it."""
-        members = self.members[number]
-        return np.unique(members[members >= 0], return_counts=True)
-
 
 def feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:
     """The distinct sets of features of the draws over n objects."""
