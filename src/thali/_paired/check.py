@@ -51,7 +51,7 @@ def _pairs(data: PairedComparisons, density: "Density", points: np.ndarray) -> t
     rows = density.rows
     cells = CovariateCells(np.sort(pair), rows.first, rows.second, rows.wins, rows.losses, rows.tied, rows.x, None)
     asked = questions_of(data, ("wins", "tied", "losses") if rows.has_ties else ("wins", "losses"), cells)
-    return asked, [AlikeRespondents(_of_comparisons(density, points), lambda some: asked.times[some, None])]
+    return asked, [AlikeRespondents.answering(_of_comparisons(density, points), asked.times)]
 
 
 def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabilities:
@@ -76,18 +76,13 @@ def _sets(data: Any, density: Any, points: np.ndarray) -> tuple[Questions, list[
     data = without_tied_sets(data)
     asked, logs = data.questions(), points[density.worths]
     if not density.n_judges:
-        return asked, [AlikeRespondents(_of_sets(density, data, logs), lambda some: asked.times[some, None])]
+        return asked, [AlikeRespondents.answering(_of_sets(density, data, logs), asked.times)]
     times = np.zeros((density.n_judges, len(asked.sizes)))
     if times.size > _MOST:
         raise DataError(f"The check is limited to {_MOST:,} sets times judges, but there are {times.size:,}.")
     np.add.at(times, (data.respondent, data.set_of[data.choice]), data.times)
-    sharpness = np.exp(density.log_discriminations(points))
-    return asked, [_judge(_of_sets(density, data, d * logs), own) for d, own in zip(sharpness, times, strict=True)]
-
-
-def _judge(probabilities: AnswerProbabilities, times: np.ndarray) -> AlikeRespondents:
-    """Return the probabilities of one judge, who answered some sets so often."""
-    return AlikeRespondents(probabilities, lambda some: times[some, None])
+    each = zip(np.exp(density.log_discriminations(points)), times, strict=True)
+    return asked, [AlikeRespondents.answering(_of_sets(density, data, d * logs), own) for d, own in each]
 
 
 def _of_sets(density: Any, data: Any, log_worths: np.ndarray) -> AnswerProbabilities:

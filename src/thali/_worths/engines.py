@@ -129,6 +129,11 @@ class EstimatedWorths(NamedTuple):
     rule: str
     people: Dependence | None
 
+    @property
+    def problem(self) -> WorthProblem:
+        """The density without a prior."""
+        return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
+
 
 class MaximumEngine(Engine):
     """The worths with the highest likelihood, without a prior."""
@@ -181,8 +186,7 @@ class MaximumEngine(Engine):
         return self._draws(model.estimates_, model.estimates_.point[:, None])
 
     def _draws(self, found: EstimatedWorths, points: np.ndarray) -> WorthDraws:
-        problem = WorthProblem(found.data, found.lapse, found.has_ties, found.rule, has_prior=False)
-        return problem.draws_of(points, 1)
+        return found.problem.draws_of(points, 1)
 
 
 def estimate(problem: WorthProblem) -> EstimatedWorths:
@@ -219,7 +223,7 @@ def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
     from thali._model.covariates import parameter
     from thali._tables import Table
 
-    problem = WorthProblem(found.data, found.lapse, found.has_ties, found.rule, has_prior=False)
+    problem = found.problem
     density, n = problem.density, found.data.n_options
     rows = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
     rows[:n, density.beta] = problem.options

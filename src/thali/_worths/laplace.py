@@ -61,9 +61,8 @@ class _Climb(Target[DensityPlace]):
         return _Sloped(here.gradient, here.curvature, here.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _Sloped, damping: float) -> Step | None:
-        try:
-            factor = BorderedFactor(slope.curvature.with_more(damping * slope.metric))
-        except np.linalg.LinAlgError:
+        factor = _factor(slope.curvature.with_more(damping * slope.metric))
+        if factor is None:
             return None
         change = factor.solve(slope.gradient)
         return Step(change, float(change @ slope.gradient))

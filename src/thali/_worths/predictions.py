@@ -10,7 +10,7 @@ from thali._data.questions import AnswerProbabilities, places_in
 from thali._inference.numerics.counts import outcomes
 from thali._inference.numerics.davidson import shares
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import starts
+from thali._inference.places import slices, starts
 from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.best_worst import answer_probabilities, shares_of
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from thali._data.pairs.parts import LeftPair
 
-BLOCK = 2**21  # numbers held at once
 FARTHEST = 700.0  # a log odds beyond it counts as much
 MAX_OPTIONS, MAX_RANKED = 60, 1_000  # with more, choice probabilities, or worths, are no rows of the summary
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
@@ -128,7 +127,7 @@ class WorthDraws(NamedTuple):
             x = values_for(covariates, self.covariates, self.options, len(places))
             parts = [
                 self._summed(self.of_pairs(first[some], second[some], x[some]), return_se)
-                for some in _slices(len(places), self.count)
+                for some in slices(max(len(places), 1), self.count)
             ]
             found = np.concatenate(parts, axis=1)
         else:
@@ -168,7 +167,7 @@ class WorthDraws(NamedTuple):
         which, times = choices_by_person(data)
         start, members = starts(data.sizes), np.concatenate(places_of(data, self.labels)[0])
         logs = np.empty((self.count, times.shape[1]))
-        for draws in _slices(self.count, int(data.answers.sum())):
+        for draws in slices(self.count, int(data.answers.sum())):
             some = self.take(draws)
             p = some.of_best_and_worst(start, members) if has_answers(data) else some.of_members(start, members)
             logs[draws] = log_of_choices(p[:, which], times)
@@ -191,7 +190,7 @@ class WorthDraws(NamedTuple):
 
     def _alike(self, data: Any, asked: Any, has_ties: bool) -> AlikeRespondents:
         """Return all respondents, who are alike."""
-        return AlikeRespondents(self.of_data(data, has_ties), lambda some: asked.times[some, None])
+        return AlikeRespondents.answering(self.of_data(data, has_ties), asked.times)
 
     def quantities(self, pairs: Any) -> Quantities:
         """Return what chains are judged by besides the spread and the log-likelihood, arrays (chain, draw).
@@ -232,12 +231,6 @@ class WorthDraws(NamedTuple):
         p = some.of_members(np.arange(len(sets) + 1) * size, sets.ravel())
         target = target_of_worths(goal, some.log_worths, rng)
         return sets_table(self.labels, sets, p, target, whole("n", n, 1), rng)
-
-
-def _slices(count: int, numbers: int) -> list[slice]:
-    """Return slices over a count, each of a bounded size with so many numbers each."""
-    step = max(1, BLOCK // max(1, numbers))
-    return [slice(begin, begin + step) for begin in range(0, max(count, 1), step)]
 
 
 def worths_table(draws: WorthDraws, ci: float) -> "pandas.DataFrame":

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from thali._inference.places import BLOCK
+
 from ..draws.columns import FeatureColumns
-from ..draws.probabilities import BLOCK
 
 # How much one feature explains: the likelihood that it adds, its weight integrated out --------------------------------
 
