@@ -20,7 +20,7 @@ from thali._labels import plural, shorten
 from thali._people.populations import ADJUSTED, check_people
 from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
-from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting, Value
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .board import Leaderboard
 from .check import check_votes
@@ -41,7 +41,7 @@ from .pooled import Pooled, check_pool, pooled
 from .ranked import board_of
 from .reliability import reliability_table
 from .scale import WorthScale
-from .worths import WorthsRequest
+from .worths import WorthsRequest, without_prior
 
 if TYPE_CHECKING:
     import pandas
@@ -216,14 +216,7 @@ def checked_settings(asked: WorthsRequest, by: Any, ties: str, anchor_model: Any
     if asked.spread is not None:
         positive("spread", asked.spread, "a standard deviation")
         if not asked.has_prior:
-            raise ArgumentError(
-                Argument("spread"),
-                " requires a prior; set ",
-                Setting("method", "laplace"),
-                " or ",
-                Value("method", "mcmc"),
-                ".",
-            )
+            raise without_prior("spread")
     asked.check()
     WorthScale.of(anchor_model)
     check_pool(pool, by, asked)

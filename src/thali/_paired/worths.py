@@ -33,6 +33,12 @@ SPREADS = ("spread", "judge_sd", "drift", "bias_sd")  # the standard deviations 
 FEW = 30  # comparisons of a judge below which Laplace's approximation of the discrimination is said to be rough
 
 
+def without_prior(name: str) -> ArgumentError:
+    """Return the error of an argument that maximum likelihood does not have."""
+    either = Setting("method", "laplace"), " or ", Value("method", "mcmc")
+    return ArgumentError(Argument(name), " requires a prior; set ", *either, ".")
+
+
 class WorthsRequest(NamedTuple):
     """How worths are found, whether judges have a discrimination each, and worths change between periods, what is known
     of either, and the probability of intervals."""
@@ -84,14 +90,7 @@ class WorthsRequest(NamedTuple):
                 " cannot be combined; remove one.",
             )
         if not self.is_plain and not self.has_prior:
-            raise ArgumentError(
-                Argument(what),
-                " requires a prior; set ",
-                Setting("method", "laplace"),
-                " or ",
-                Value("method", "mcmc"),
-                ".",
-            )
+            raise without_prior(what)
 
     def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """The columns that are named of a table, with those that this means."""

@@ -164,11 +164,6 @@ class Density:
         """Number of rows that would take as long as these do."""
         return self.n_rows
 
-    @property
-    def has_plain_spreads(self) -> bool:
-        """Whether the coordinates that standard deviations spread are coordinates of a point."""
-        return self.n_periods == 1
-
     def with_rows(self, rows: Any) -> "Density":
         """Return the same density of other counts, which may be rows by points."""
         other = copy(self)

@@ -185,7 +185,7 @@ class Marginal:
         self._last: Mode | None = None
         centre, step = np.array([_STARTS[k] for k in self.learned]), np.full(len(self.learned), _WIDEST)
         by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MANY_ROWS)
-        by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.has_plain_spreads
+        by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.n_periods == 1
         if by_slopes:
             centre, step = self._by_slopes(centre, step)
         for _ in range(0 if by_axes and by_slopes else _MOST_FINER * len(step)):
