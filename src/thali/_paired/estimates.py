@@ -17,7 +17,7 @@ from .scale import WorthScale
 from .worths import JudgedWorths, Posed, WorthsRequest, agreement_of, check_anchor, judged_worths, posed
 
 if TYPE_CHECKING:
-    from thali._worths.density import Density, Spreads
+    from thali._worths.density import Spreads
     from thali._worths.laplace import Marginal
     from thali._worths.respondents import Respondents
 
@@ -90,13 +90,13 @@ def _from_lattice(pose: Posed, scale: WorthScale, marginal: "Marginal", responde
     else:
         _, mode = marginal.best
         points, middle = mode.point[:, None] + marginal.deviations(mode, rng, count), mode.point
-    of_middle, variance = _centred(density, middle[:, None])[0], respondents.adjusted
+    of_middle, variance = density.centred_by_period(middle[:, None])[-1, :, 0], respondents.adjusted
     estimate = None if pose.asked.has_prior and variance is None else (of_middle, middle[density.beta])
     narrow, with_variance = points, None
     if variance is not None:
         narrow, points = spread_to_respondents(rng, marginal, variance, points, middle)
         reach = stdtrit(variance.df, CERTAIN) / ndtri(CERTAIN)
-        with_variance = of_middle + reach * (_centred(density, narrow) - of_middle)
+        with_variance = of_middle + reach * (density.centred_by_period(narrow)[-1].T - of_middle)
     found = _estimates(pose, scale, marginal, points, spreads)
     nu = np.exp(narrow[density.nu]).ravel()
     return found._replace(nu=nu, estimate=estimate, people=respondents.by_scores, with_variance=with_variance)
@@ -122,15 +122,11 @@ def _estimates(
 ) -> WorthEstimates:
     """Return what draws of points say about worths, with the tables of judges and of time."""
     density = pose.density
-    modes = _centred(density, marginal.middle[:, None])[0]
+    modes = density.centred_by_period(marginal.middle[:, None])[-1, :, 0]
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
-    found = WorthEstimates(_centred(density, points), modes, nu, beta, marginal=marginal, pose=pose, points=points)
+    found = WorthEstimates(
+        density.centred_by_period(points)[-1].T, modes, nu, beta, marginal=marginal, pose=pose, points=points
+    )
     if spreads is None or pose.asked.is_plain:
         return found
     return found._replace(seen=judged_worths(pose, scale, marginal, points, spreads))
-
-
-def _centred(density: "Density", points: np.ndarray) -> np.ndarray:
-    """Return centred log worths in the last period, shape (draws, options)."""
-    worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
-    return worths[-1].T

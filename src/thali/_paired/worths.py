@@ -251,8 +251,7 @@ def judged_worths(
     density, data = pose.density, pose.data
     judges, in_time = _judges(pose, points, marginal) if pose.judges else None, None
     if pose.asked.period is not None:
-        worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
-        worths = scale.anchored(worths, data.labels, axis=1)
+        worths = scale.anchored(density.centred_by_period(points), data.labels, axis=1)
         modes = density.by_period(marginal.middle[:, None])[..., 0]
         in_time = _in_time(pose, worths, modes, scale)
     note = _note(pose, scale, spreads, judges)

@@ -264,6 +264,10 @@ class Density:
         weight = (self.present & self.throughout) / (self.present & self.throughout).sum(axis=1, keepdims=True)
         return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(worths.shape)
 
+    def centred_by_period(self, points: np.ndarray) -> np.ndarray:
+        """Return centred log worths, shape (periods, options, points)."""
+        return self.centred(points[self.worths]).reshape(self.n_periods, self.n_options, -1)
+
     # With the prior --------------------------------------------------------------------------------------------------
 
     def squares(self, points: np.ndarray, k: int) -> np.ndarray:

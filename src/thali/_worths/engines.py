@@ -11,7 +11,7 @@ from thali._inference.chains import Run, checked_run
 from thali._inference.seeds import streams
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine, Prepared, refuse_of_chains, refuse_other_methods
+from thali._model.engine import ChainsOfRespondents, Engine, Prepared, refuse_of_chains, refuse_other_methods
 from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT
 from thali._posterior.convergence import Advice
@@ -28,13 +28,12 @@ from .spec import BRADLEY_TERRY_LUCE
 if TYPE_CHECKING:
     import pandas
 
-    from thali._posterior.convergence import ConvergenceCheck
 
 _DRAWS, _SEED = 1_000, 0  # of the sampling distribution of estimates, each with its opposite
 _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 
 
-class LaplaceEngine(Chains):
+class LaplaceEngine(ChainsOfRespondents):
     """Independent draws from the lattice of Laplace's approximations."""
 
     has_evidence = True
@@ -63,12 +62,6 @@ class LaplaceEngine(Chains):
             return [LatticeChain(problem, draws, rng) for rng in streams(seed, run.chains)]
 
         return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_scores)
-
-    def convergence(self, model: Any) -> "ConvergenceCheck":
-        from dataclasses import replace
-
-        found, dependence = self.agreement(model), model._view.dependence
-        return replace(found, people=None if dependence is None else dependence.warning)
 
     def draws_of(self, model: Any) -> WorthDraws:
         """Return the draws of worths."""

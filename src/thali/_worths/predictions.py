@@ -78,9 +78,9 @@ class WorthDraws(NamedTuple):
         q, _ = shares(log_odds.clip(-FARTHEST, FARTHEST))
         return (1.0 - self.lapse) * q + self.lapse / 2.0
 
-    def of_outcomes(self, p: np.ndarray) -> np.ndarray:
-        """Return the probabilities of the first, a tie if there are any, and the second (draws, pairs, outcomes)."""
-        if self.nu is None:
+    def of_outcomes(self, p: np.ndarray, has_ties: bool = True) -> np.ndarray:
+        """Return the probabilities of the first, a tie if there may be one, and the second (draws, pairs, outcomes)."""
+        if self.nu is None or not has_ties:
             return np.stack([p, 1.0 - p], axis=-1)
         return outcomes(p, 1.0 - p, self.nu[:, None])
 
@@ -93,8 +93,10 @@ class WorthDraws(NamedTuple):
             found[:, places] = shares_of(np.exp(own - own.max(axis=2, keepdims=True)), self.lapse)
         return found
 
-    def of_best_and_worst(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
-        """Return the probability of each ordered pair, best and worst, of each set (draws, answers)."""
+    def of_sets(self, start: np.ndarray, members: np.ndarray, has_worst: bool) -> np.ndarray:
+        """Return the probability of each member, or of each ordered pair of best and worst, of each set."""
+        if not has_worst:
+            return self.of_members(start, members)
         return answer_probabilities(self.weights, start, members, self.lapse, self.rule)
 
     def of_data(self, data: Any, has_ties: bool) -> AnswerProbabilities:
@@ -103,11 +105,10 @@ class WorthDraws(NamedTuple):
         def of_questions(some: slice) -> np.ndarray:
             if isinstance(data, Choices):
                 start, members = places_in(data.start, some, data.members)
-                return self.of_members(start, members) if data.worst is None else self.of_best_and_worst(start, members)
+                return self.of_sets(start, members, data.worst is not None)
             cells = data.cells
             p = self.of_pairs(cells.first[some], cells.second[some], self.of_comparisons(cells.x[some], cells, some))
-            asked = self if has_ties else self._replace(nu=None)
-            return asked.of_outcomes(p).reshape(self.count, -1)
+            return self.of_outcomes(p, has_ties).reshape(self.count, -1)
 
         return of_questions
 
@@ -132,8 +133,7 @@ class WorthDraws(NamedTuple):
             found = np.concatenate(parts, axis=1)
         else:
             start, members = starts([len(each) for each in places]), np.concatenate(places)
-            of_sets = self.of_best_and_worst if has_answers(sets) else self.of_members
-            found = self._summed(of_sets(start, members), return_se)
+            found = self._summed(self.of_sets(start, members, has_answers(sets)), return_se)
             sizes = np.array([len(each) for each in places])
             ends = np.cumsum(sizes * (sizes - 1) if has_answers(sets) else sizes)[:-1]
             found = [np.split(each, ends) for each in found]
@@ -155,10 +155,10 @@ class WorthDraws(NamedTuple):
     def left_out(self, part: "LeftPair") -> np.ndarray:
         """Return the probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
         count, n_outcomes = part.counts.shape
-        first, second = (np.full(count, self.labels.index(label)) for label in part.pair)
-        p = self.of_pairs(first, second, values_for(part.known(self.covariates), self.covariates, self.options, count))
-        asked = self if n_outcomes == 3 else self._replace(nu=None)
-        return asked.of_outcomes(p).reshape(self.chains, -1, count, n_outcomes)
+        p = self.of_pairs(
+            *part.places(self.labels), values_for(part.known(self.covariates), self.covariates, self.options, count)
+        )
+        return self.of_outcomes(p, n_outcomes == 3).reshape(self.chains, -1, count, n_outcomes)
 
     def log_predictive(self, data: Any) -> "pandas.Series":
         """Return how probable all choices of a respondent together are."""
@@ -168,8 +168,7 @@ class WorthDraws(NamedTuple):
         start, members = starts(data.sizes), np.concatenate(places_of(data, self.labels)[0])
         logs = np.empty((self.count, times.shape[1]))
         for draws in slices(self.count, int(data.answers.sum())):
-            some = self.take(draws)
-            p = some.of_best_and_worst(start, members) if has_answers(data) else some.of_members(start, members)
+            p = self.take(draws).of_sets(start, members, has_answers(data))
             logs[draws] = log_of_choices(p[:, which], times)
         return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
