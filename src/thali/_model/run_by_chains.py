@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class RunByChains(Sampled):
     """Base of a model whose draws are those of chains that can be stored and go on.
 
-    Its engines have `sampling(model, source, run)`, or it has `_sampling(source, run)`; it has `_prior_sample(rngs, *design)`, `_replicates(rng, *design)` and
-    `_observed(*design)`, where the design is what `fit` takes; and `_evidence_of(data, how)` if its evidence is known.
+    Its engines have `sampling(model, source, run)`, or a subclass has `_sampling(source, run)`. It has
+    `_prior_sample(rngs, *design)`, `_replicates(rng, *design)` and `_observed(*design)`, where the design is what `fit`
+    takes; and `_evidence_of(data, how)` if its evidence is known.
     """
 
     _state_: "Continuation"
