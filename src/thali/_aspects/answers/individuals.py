@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._inference.numerics.truncated import SMALLEST
-from thali._inference.places import evenly_spaced
+from thali._inference.places import evenly_spaced, slices
 from thali._inference.seeds import streams
 from thali._model.option_scores import place_of
-from thali._people.individuals import blocks_of_people, individuals_table
+from thali._people.individuals import individuals_table
 from thali._people.populations import Individuals
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, spaced_draws
@@ -103,7 +103,7 @@ def reached_by(posterior: Posterior, none: Any = None) -> tuple[np.ndarray, list
     at = None if none is None else place_of(none, labels)
     draws = draws_held(posterior.n_draws, people, n)
     found = np.empty((len(draws), people, n), bool)
-    for some in blocks_of_people(people, len(draws) * n):
+    for some in slices(people, len(draws) * n):
         shares = shares_of_people(posterior, some, draws)
         found[:, some] = shares > (1.0 / n if at is None else shares[:, :, [at]])
     if at is None:
