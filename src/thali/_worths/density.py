@@ -411,7 +411,9 @@ class Density:
             own = self._by_row(block, point)
             slope = own.slope[:, None]
             of_nu = own.of_nu if self.rows.has_ties else own.of_nu[:, :0]
-            found.append(_side_by_side([block.along * (slope * own.sharpness[:, None]), of_nu, own.others * slope]))
+            judged = block.judged * (slope * own.reach[:, None])
+            others = block.rows.x * slope, judged, block.biased * slope
+            found.append(_side_by_side([block.along * (slope * own.sharpness[:, None]), of_nu, *others]))
         return vstack([_sparse(each) for each in found])
 
     def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
@@ -478,11 +480,11 @@ class Density:
             weight = np.maximum(weight, mixed**2 / np.maximum(spread, 1e-300))
         sharpness = np.broadcast_to(seen.sharpness[:, 0], len(slope))
         reach = sharpness * seen.difference[:, 0]
-        others = [block.rows.x]
-        if self.n_judges:
-            others += [block.judged * reach[:, None], block.biased]
-        each = slope, found.of_nu, weight, mixed, spread, sharpness, reach
-        return _RowsAtPoint(seen, value, *each, _side_by_side(others))
+        return _RowsAtPoint(seen, value, slope, found.of_nu, weight, mixed, spread, sharpness, reach)
+
+    def _by_judge(self, matrix: Any, rows: ComparisonRows, values: np.ndarray) -> np.ndarray:
+        """Return the sums over rows of a matrix (k, rows) times values, a column for each judge."""
+        return _dense(matrix @ _selected(values[:, None], rows.judge[:, None], self.n_judges))
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
         """Return the same with derivatives by log d."""
@@ -490,24 +492,30 @@ class Density:
         periods, n = self.n_periods, self.n_options
         gradient, blocks = np.zeros((self.size, 1)), np.zeros((periods, n, n))
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
-        nu, judges = (slice(each.start - stop, each.stop - stop) for each in (self.nu, self.judges))
-        others = slice(nu.stop, self.bias.stop - stop)
+        outside = self.nu, self.beta, self.judges, self.bias
+        nu, beta, judges, bias = (slice(each.start - stop, each.stop - stop) for each in outside)
+        linear = np.r_[beta, bias]
         for block in self.blocks(1):
             own, rows, along = self._by_row(block, point, is_convex), block.rows, block.along.T
             value += own.value
             self._add_slope(gradient, block, own.seen, own.slope[:, None], own.of_nu)
-            steep = own.weight * own.sharpness
+            steep, others = own.weight * own.sharpness, _side_by_side([rows.x, block.biased])
             place = (rows.period * n + rows.first) * n + rows.second
             np.subtract.at(blocks.reshape(-1), place, steep * own.sharpness)
-            border[:, others] += _dense(along @ (own.others * steep[:, None]))
-            corner[others, others] += _dense(own.others.T @ (own.others * own.weight[:, None]))
-            if self.n_judges and not is_convex:  # what bends log odds themselves
-                border[:, judges] -= _dense(along @ (block.judged * (own.sharpness * own.slope)[:, None]))
-                corner[judges, judges] -= np.diag(block.judged.T @ (own.reach * own.slope))
+            border[:, linear] += _dense(along @ (others * steep[:, None]))
+            corner[np.ix_(linear, linear)] += _dense(others.T @ (others * own.weight[:, None]))
+            if self.n_judges:
+                bent = own.slope * (not is_convex)  # what bends log odds themselves
+                border[:, judges] += self._by_judge(along, rows, steep * own.reach - own.sharpness * bent)
+                corner[judges, judges] += np.diag(block.judged.T @ (own.reach * (own.weight * own.reach - bent)))
+                mixed = self._by_judge(others.T, rows, own.weight * own.reach)
+                corner[linear, judges] += mixed
+                corner[judges, linear] += mixed.T
             if self.rows.has_ties:
                 border[:, nu] += (along @ (own.sharpness * own.mixed))[:, None]
                 corner[nu, nu] += own.spread.sum()
-                corner[nu, others] += own.others.T @ own.mixed
+                corner[nu, linear] += others.T @ own.mixed
+                corner[nu, judges] += block.judged.T @ (own.mixed * own.reach)
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T
@@ -526,7 +534,6 @@ class _RowsAtPoint(NamedTuple):
     spread: np.ndarray  # by log nu
     sharpness: np.ndarray
     reach: np.ndarray  # d times the difference of log worths
-    others: Any  # slopes of the log odds by coefficients, log d and biases (rows, coordinates); array or sparse
 
 
 def half(rng: np.random.Generator, counts: np.ndarray) -> np.ndarray:
@@ -573,6 +580,9 @@ def _sparse(matrix: Any) -> Any:
 
 def _side_by_side(matrices: list[Any]) -> Any:
     """Return matrices as one, sparse if one of them is."""
+    matrices = [each for each in matrices if each.shape[1]] or matrices[:1]
+    if len(matrices) == 1:
+        return matrices[0]
     if all(isinstance(each, np.ndarray) for each in matrices):
         return np.hstack(matrices)
     from scipy.sparse import hstack
