@@ -33,7 +33,7 @@ from thali._model.respondent_scores import (
     inverse_root,
     raise_improbable_variance,
 )
-from thali._worths.laplace import curvature_at
+from thali._worths.density import added
 from thali._worths.posterior import WorthProblem
 from thali._worths.respondents import widened
 from thali.errors import ArgumentError, DataError
@@ -181,13 +181,13 @@ def test_draws_have_the_covariance_of_the_sandwich(ties):
     frame = pd.concat([part.head(24 if k < 4 else 9) for k, (_, part) in enumerate(frame)])
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
     problem = WorthProblem(data, 0.01, ties, "ranking", spread=1.3)
-    made, (_, variance) = problem.adjusted_by_scores, problem.respondents
+    made, variance = problem.respondents.by_scores, problem.respondents.variance
     assert (made.model, made.by) == (ADJUSTED, SCORES)
     spreads, at = problem.marginal.best
     mode = at.point
     centre = np.eye(len(mode))
     centre[:4, :4] -= 0.25
-    curvature = curvature_at(problem.density, mode, spreads).dense()
+    curvature = added(problem.density.curvature(mode), problem.density.prior_curvature(spreads)).dense()
     pose = _problem_of(data, Elimination(0.01, ties=ties), None)
     p = pose.probabilities(np.exp(mode[:4]), mode[4:])
 
@@ -226,7 +226,7 @@ def test_degrees_of_freedom_of_one_contrast_by_hand(name):
     counts, usual = UNEQUAL[name]
     rows = [(f"p{s}", "a", "b", "a" if k % 2 else "b") for s, n in enumerate(counts) for k in range(n)]
     data = th.PairedComparisons.from_trials(pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"]))
-    found = WorthProblem(data, 0.0, False, "ranking", people="adjusted", has_prior=False).adjusted_by_scores
+    found = WorthProblem(data, 0.0, False, "ranking", people="adjusted", has_prior=False).respondents.by_scores
     h = counts / counts.sum()
     pull = h / np.sqrt(1 - h)
     both = np.outer(pull, pull) ** 2
