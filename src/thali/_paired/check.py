@@ -55,8 +55,7 @@ def _pairs(data: PairedComparisons, density: "Density", points: np.ndarray) -> t
 
 
 def _of_comparisons(density: "Density", points: np.ndarray) -> AnswerProbabilities:
-    """Return a function from some rows to the probabilities of the first option, of a tie if there may be one, and of
-    the second, row by row (points, answers)."""
+    """Return a function from some rows to the probabilities of their outcomes, row by row (points, answers)."""
     from thali._inference.numerics.counts import outcomes
 
     lapse, has_ties = density.rows.lapse, density.rows.has_ties

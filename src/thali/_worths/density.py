@@ -212,9 +212,9 @@ class Density:
         sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
         judges, covariates = int(self.n_judges > 0), x.shape[1] if self.n_bias else 0
         matrices = (
-            _selected(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
-            _selected(np.ones((len(first), judges)), judge[:, None], self.n_judges),
-            _selected(x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias),
+            _place_values(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
+            _place_values(np.ones((len(first), judges)), judge[:, None], self.n_judges),
+            _place_values(x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias),
         )
         return RowBlock(at, rows, *(_dense(each) if is_dense else each for each in matrices))
 
@@ -413,12 +413,12 @@ class Density:
             of_nu = own.of_nu if self.rows.has_ties else own.of_nu[:, :0]
             judged = block.judged * (slope * own.reach[:, None])
             others = block.rows.x * slope, judged, block.biased * slope
-            found.append(_side_by_side([block.along * (slope * own.sharpness[:, None]), of_nu, *others]))
+            found.append(_join_columns([block.along * (slope * own.sharpness[:, None]), of_nu, *others]))
         return vstack([_sparse(each) for each in found])
 
     def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
         """Return the slope of the log-likelihood of each judge's comparisons (size, judges)."""
-        given = _selected(np.ones((self.n_rows, 1)), self.rows.judge[:, None], self.n_judges)
+        given = _place_values(np.ones((self.n_rows, 1)), self.rows.judge[:, None], self.n_judges)
         scores = (self.scores_of_rows(point).T @ given).toarray()
         self._centre(scores, self.judges)
         return scores
@@ -482,9 +482,9 @@ class Density:
         reach = sharpness * seen.difference[:, 0]
         return _RowsAtPoint(seen, value, slope, found.of_nu, weight, mixed, spread, sharpness, reach)
 
-    def _by_judge(self, matrix: Any, rows: ComparisonRows, values: np.ndarray) -> np.ndarray:
+    def _sum_by_judge(self, matrix: Any, rows: ComparisonRows, values: np.ndarray) -> np.ndarray:
         """Return the sums over rows of a matrix (k, rows) times values, a column for each judge."""
-        return _dense(matrix @ _selected(values[:, None], rows.judge[:, None], self.n_judges))
+        return _dense(matrix @ _place_values(values[:, None], rows.judge[:, None], self.n_judges))
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
         """Return the same with derivatives by log d."""
@@ -499,16 +499,16 @@ class Density:
             own, rows, along = self._by_row(block, point, is_convex), block.rows, block.along.T
             value += own.value
             self._add_slope(gradient, block, own.seen, own.slope[:, None], own.of_nu)
-            steep, others = own.weight * own.sharpness, _side_by_side([rows.x, block.biased])
+            steep, others = own.weight * own.sharpness, _join_columns([rows.x, block.biased])
             place = (rows.period * n + rows.first) * n + rows.second
             np.subtract.at(blocks.reshape(-1), place, steep * own.sharpness)
             border[:, linear] += _dense(along @ (others * steep[:, None]))
             corner[np.ix_(linear, linear)] += _dense(others.T @ (others * own.weight[:, None]))
             if self.n_judges:
                 bent = own.slope * (not is_convex)  # what bends log odds themselves
-                border[:, judges] += self._by_judge(along, rows, steep * own.reach - own.sharpness * bent)
+                border[:, judges] += self._sum_by_judge(along, rows, steep * own.reach - own.sharpness * bent)
                 corner[judges, judges] += np.diag(block.judged.T @ (own.reach * (own.weight * own.reach - bent)))
-                mixed = self._by_judge(others.T, rows, own.weight * own.reach)
+                mixed = self._sum_by_judge(others.T, rows, own.weight * own.reach)
                 corner[linear, judges] += mixed
                 corner[judges, linear] += mixed.T
             if self.rows.has_ties:
@@ -562,7 +562,7 @@ def added(one: Bordered, other: Bordered) -> Bordered:
     return Bordered(*(a + b for a, b in zip(one, other, strict=True)))
 
 
-def _selected(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
+def _place_values(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
     """Return a sparse matrix with these values of each row in these columns, of which there may be more than values."""
     from scipy.sparse import csr_array
 
@@ -578,7 +578,7 @@ def _sparse(matrix: Any) -> Any:
     return csr_array(matrix)
 
 
-def _side_by_side(matrices: list[Any]) -> Any:
+def _join_columns(matrices: list[Any]) -> Any:
     """Return matrices as one, sparse if one of them is."""
     matrices = [each for each in matrices if each.shape[1]] or matrices[:1]
     if len(matrices) == 1:
