@@ -287,7 +287,7 @@ def leaderboard_of(
     pool: bool = False,
     **asked: Any,
 ) -> Leaderboard:
-    """The leaderboard of data, whatever `judgements_of` takes, with those of parts of them; `asked`: see `Asked`."""
+    """The leaderboard of data, whatever `judgements_of` takes, with those of parts of them; `asked`: see `WorthsRequest`."""
     wanted, scale, parts = WorthsRequest(**asked), WorthScale.of(anchor_model), parts or {}
 
     def prepared(source: Any) -> Judgements:
