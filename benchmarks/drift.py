@@ -45,7 +45,7 @@ def of_posterior(seen: pd.DataFrame, new: pd.DataFrame, in_time: bool) -> np.nda
     frame = seen.assign(chosen=np.where(seen["won"], seen["first"], seen["second"]))
     columns = {"date": "t"} if in_time else {}
     data = PairedComparisons.from_trials(frame, first="first", second="second", chosen="chosen", **columns)
-    density = posed(data, WorthsRequest(period="t" if in_time else None), 0.0).density
+    density = posed(data, WorthsRequest(period="t" if in_time else None)).density
     rng = np.random.default_rng(1)
     points, spreads = Marginal(density).draws(rng, 1000)
     worths = points[density.worths].reshape(density.n_periods, density.n_options, -1)[-1]

@@ -56,9 +56,7 @@ def main(small: bool = False, seeds: int = 10, chains: int = 3) -> None:
             data = PairedComparisons.from_trials(
                 simulated(rng, worth, log_d, each), respondent="judge", labels=range(n)
             )
-            judged, plain = (
-                posed(data, WorthsRequest(judges=with_judges), 0.0).density for with_judges in (True, False)
-            )
+            judged, plain = (posed(data, WorthsRequest(judges=with_judges)).density for with_judges in (True, False))
             order = [int(name) for name in data.respondents]
             points, spreads = (marginal := Marginal(judged)).draws(np.random.default_rng(1), 4000)
             without, _ = Marginal(plain).draws(np.random.default_rng(1), 4000)

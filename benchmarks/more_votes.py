@@ -44,7 +44,7 @@ def main(small: bool = False, repeats: int = 300) -> None:
     begun = counts(rng, WORTHS, NU, VOTES, PAIRS)
     board = board_of(begun)
     first = [LABELS.index(label) for label in board.table.index[:3]]
-    drawn = drawn_of(board.data, WorthsRequest(), WorthScale(), "laplace", None, 0.0, 1, False, None)
+    drawn = drawn_of(board.data, WorthsRequest(random_seed=1), WorthScale(), False)
     for way, pairs in (("as_so_far", PAIRS), ("among_these", list(combinations(sorted(first), 2)))):
         for number in numbers:
             told = 0

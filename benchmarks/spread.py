@@ -35,7 +35,7 @@ def votes(rng: np.random.Generator, worths: np.ndarray, first: np.ndarray, secon
 
 def estimates(data: th.PairedComparisons, spread: float | None) -> WorthEstimates:
     """The worths of a leaderboard."""
-    return drawn_of(data, WorthsRequest(), WorthScale(), "laplace", spread, 0.0, 1, False, None)
+    return drawn_of(data, WorthsRequest(random_seed=1, spread=spread), WorthScale(), False)
 
 
 def covered(rng: np.random.Generator, n: int, each: int, sd: float) -> tuple[float, float]:

@@ -2,8 +2,7 @@
 
 import numpy as np
 from scipy.special import expit, logsumexp, ndtr
-
-from thali._worths.density import Spreads
+from worth_problems import spreads_of
 
 
 def axis(sd, finest):
@@ -56,7 +55,7 @@ def posterior(density, quantity, known, step=0.4):
             ways.append(middles[k] + np.arange(-3.6, most + 0.1, step))
     values, logs = [], []
     for place in np.stack([each.ravel() for each in np.meshgrid(*ways, indexing="ij")]).T:
-        spreads = Spreads.of(*np.exp(place))
+        spreads = spreads_of(*np.exp(place))
         points, log_p = points_and_logs(density, spreads)
         for k in kinds:
             if known[k] is None:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 from scipy.stats import halfnorm, kstest, norm
-from worth_problems import prior_spreads, short_run, simulated
+from worth_problems import curvature_at, prior_spreads, short_run, simulated, spreads_of
 
 import thali as th
 import thali._worths.chains as chains
@@ -12,7 +12,7 @@ import thali._worths.scales as scales
 from thali._posterior.summary import mean_mcse
 from thali._worths.density import ComparisonRows, Spreads
 from thali._worths.draws import draw
-from thali._worths.laplace import Marginal, curvature_at
+from thali._worths.laplace import Marginal
 from thali._worths.pooled import GroupDensity
 
 pytestmark = pytest.mark.fit
@@ -40,7 +40,7 @@ def log_prior(density, point, spread, part_sd):
 @pytest.mark.parametrize(("lapse", "ties", "covariates"), [(0.0, False, 0), (0.05, True, 2)])
 def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     density, sds = random_parts(1, lapse, ties, covariates), (1.6, 0.4)
-    spreads = Spreads.of(sds[0], None, sds[1])
+    spreads = spreads_of(sds[0], None, sds[1])
     points = 0.5 * np.random.default_rng(2).normal(size=(density.size, 2))
     by_definition = [log_prior(density, point, *sds) for point in points.T]
     np.testing.assert_allclose(density.log_priors(points, spreads), by_definition, rtol=1e-12)
@@ -56,7 +56,7 @@ def test_the_density_its_slopes_and_curvature(lapse, ties, covariates):
     of_spread = halfnorm(scale=0.5).logpdf(np.exp(logs)) + logs
     np.testing.assert_allclose(density.log_spread_prior(2, logs), of_spread, rtol=1e-12)
     given = density.log_spread_given(points[:, [0, 0, 0]], 2)(logs)
-    each = [density.log_priors(point, Spreads.of(1.6, None, np.exp(log)))[0] for log in logs] + of_spread
+    each = [density.log_priors(point, spreads_of(1.6, None, np.exp(log)))[0] for log in logs] + of_spread
     np.testing.assert_allclose(given - given[0], each - each[0], rtol=1e-10)
 
 

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from helpers.sentences import refused
 from scipy.stats import kstest
-from worth_problems import prior_draws
+from worth_problems import prior_draws, spreads_of
 
 import thali as th
-from thali._worths.density import Spreads
 from thali._worths.draws import draw
 from thali._worths.laplace import Marginal
 from thali._worths.respondents import answer_scores
@@ -142,7 +141,7 @@ def test_density_is_that_of_all_orders(lapse, judges):
     np.testing.assert_allclose(density.log_likelihoods(points), expected, rtol=1e-10)
     many = density.log_likelihoods(np.tile(points, 20))
     np.testing.assert_allclose(many, np.tile(expected, 20), rtol=1e-5)
-    spreads = Spreads.of(1.3, 0.5 if judges else None)
+    spreads = spreads_of(1.3, 0.5 if judges else None)
     point, step = points[:, :1], 1e-5 * np.eye(density.size)
     up, down = (density.gradients(point + sign * step, spreads)[1] for sign in (1, -1))
     slope = density.gradients(point, spreads)[1][:, 0]

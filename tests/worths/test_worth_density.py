@@ -6,10 +6,10 @@ from decimal import MAX_EMAX, Context, Decimal, localcontext
 import numpy as np
 import pytest
 from scipy.stats import halfnorm, norm
-from worth_problems import naive, random_density
+from worth_problems import naive, random_density, spreads_of
 
 from thali._paired.more_votes import Vote
-from thali._worths.density import Spreads, added, shares, slopes
+from thali._worths.density import added, shares, slopes
 
 SETTINGS = list(
     itertools.product([0.0, 0.05], [False, True], [(0, 1, 1), (3, 1, 0), (0, 3, 0), (3, 4, 2), (3, 2, 2, True)])
@@ -22,7 +22,7 @@ def made(lapse, ties, sizes):
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     points[~density.is_free] = 0.0
     tau, drift, bias_sd = 0.7 if n_judges else None, 0.4 if n_periods > 1 else None, 0.6 if bias else None
-    return density, points, Spreads.of(1.6, tau, drift, bias_sd)
+    return density, points, spreads_of(1.6, tau, drift, bias_sd)
 
 
 @pytest.mark.parametrize(("lapse", "ties", "sizes"), SETTINGS)

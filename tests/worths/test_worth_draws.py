@@ -7,12 +7,12 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import kstest
-from worth_problems import judges, naive, prior_draws, random_density, simulated
+from worth_problems import judges, naive, prior_draws, random_density, simulated, spreads_of
 
 import thali._worths.chains as chains
 import thali._worths.scales as scales
 from thali._posterior.summary import bulk_and_r_hat, tail_ess
-from thali._worths.density import ComparisonRows, Density, Expanded, Spreads
+from thali._worths.density import ComparisonRows, Density, Expanded
 from thali._worths.laplace import Marginal, highest
 
 pytestmark = pytest.mark.fit
@@ -65,7 +65,7 @@ def test_the_mode_is_near_from_equal_worths():
         first, second, 0 * judge, judge, np.zeros((count, 0)), wins, 1.0 - wins - tied, tied, 0.0, True
     )
     density = WatchedDensity(rows, n, 10, np.zeros(0), np.zeros(n, int))
-    highest(density, Spreads.of(1.0, 0.182))
+    highest(density, spreads_of(1.0, 0.182))
     assert 0 < density.looks < 12
 
 
@@ -83,7 +83,7 @@ def test_modes_do_not_depend_on_where_climbs_begin(sizes, seed):
 
 def test_a_step_to_where_there_is_no_slope_does_not_rise():
     density = judges(0.0)
-    spreads = Spreads.of(1.3, 0.5)
+    spreads = spreads_of(1.3, 0.5)
     best = highest(density, spreads).point
     watched = WatchedDensity(density.rows, 2, 2, np.zeros(0), np.zeros(2, int))
     watched.astray = True
@@ -120,7 +120,7 @@ def test_the_lattice_of_many_judges_is_found_at_once():
 def test_the_mode_is_that_of_a_naive_optimiser(sizes):
     density = random_density(8, 0.01, True, *sizes)
     known = 1.3, (0.5 if sizes[0] else None), (0.4 if sizes[1] > 1 else None)
-    spreads, free = Spreads.of(*known), np.flatnonzero(density.is_free)
+    spreads, free = spreads_of(*known), np.flatnonzero(density.is_free)
 
     def whole(own):
         point = np.zeros(density.size)

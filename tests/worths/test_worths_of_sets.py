@@ -10,12 +10,12 @@ from quadrature import posterior
 from scipy.optimize import minimize
 from scipy.special import expit
 from scipy.stats import kstest
-from worth_problems import prior_draws, short_run
+from worth_problems import prior_draws, short_run, spreads_of
 
 import thali._worths.chains as chains
 import thali._worths.scales as scales
 from thali._posterior.summary import mean_mcse
-from thali._worths.density import Spreads, added
+from thali._worths.density import added
 from thali._worths.draws import draw
 from thali._worths.laplace import Marginal, highest
 from thali._worths.sets import ChoiceSetDensity, SetAnswersBySize
@@ -46,7 +46,7 @@ def naive(density, point, spread=1.3, tau=0.5):
 
 @pytest.mark.parametrize(("lapse", "rule", "judges"), SETTINGS)
 def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
-    density, spreads = made(lapse, rule, judges), Spreads.of(1.3, 0.5 if judges else None)
+    density, spreads = made(lapse, rule, judges), spreads_of(1.3, 0.5 if judges else None)
     points = np.random.default_rng(4).normal(size=(density.size, 2)) * 0.8
     found, expected = density.values(points, spreads), [naive(density, point) for point in points.T]
     np.testing.assert_allclose(found, expected, rtol=1e-12)
@@ -63,7 +63,7 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
     curvature = added(expanded.curvature, density.prior_curvature(spreads)).dense()
     np.testing.assert_allclose(curvature, (down[1] - up[1]) / 2e-5, atol=1e-7)
     assert np.linalg.eigvalsh(density.curvature(point[:, 0], is_convex=True).dense()).min() > -1e-10
-    nothing = density.with_answers(0.0 * density.rows.counts).gradients(point, spreads)[1][:, 0]
+    nothing = density.with_counts(0.0 * density.rows.counts).gradients(point, spreads)[1][:, 0]
     if judges:
         np.testing.assert_allclose(density.scores_of_judges(point[:, 0]).sum(axis=1), gradient - nothing, atol=1e-10)
 
@@ -72,10 +72,10 @@ def test_the_density_is_that_of_the_model_with_its_slopes(lapse, rule, judges):
 def test_the_mode_is_that_of_a_naive_optimiser(lapse, rule):
     density = made(lapse, rule, 3)
     found = minimize(lambda point: -naive(density, point), np.zeros(density.size), tol=1e-10)
-    mode = highest(density, Spreads.of(1.3, 0.5))
+    mode = highest(density, spreads_of(1.3, 0.5))
     np.testing.assert_allclose(mode.point, found.x, atol=3e-6)  # whose slopes are differences
     assert naive(density, mode.point) >= -found.fun - 1e-12
-    slope = density.gradients(mode.point[:, None], Spreads.of(1.3, 0.5))[1]
+    slope = density.gradients(mode.point[:, None], spreads_of(1.3, 0.5))[1]
     assert np.abs(mode.factor.solve(slope[:, 0])).max() < 1e-7  # the step that is left
 
 
@@ -118,7 +118,7 @@ def simulated(density, rng, points):
             for k in range(points.shape[1]):
                 counts[first : first + each, k] = rng.multinomial(int(rows.counts[first]), p[k] / p[k].sum())
         begin += len(members)
-    return density.with_answers(counts)
+    return density.with_counts(counts)
 
 
 def design(rule, n=4, n_judges=2, times=2.0):
@@ -166,7 +166,7 @@ def test_calibration(rule, method):
     for seed in range(200):
         rng = np.random.default_rng(seed)
         truth, spreads = prior_draws(plan, rng, 1)
-        density = plan.with_answers(simulated(plan, rng, truth).rows.counts[:, 0])
+        density = plan.with_counts(simulated(plan, rng, truth).rows.counts[:, 0])
         marginal = Marginal(density)
         if method == "laplace":
             points, drawn = draw(marginal, rng, 1000)

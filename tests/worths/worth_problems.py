@@ -4,7 +4,17 @@ import numpy as np
 from helpers.naive.worths import Comparison, log_joint
 
 from thali._worths.chains import Sampler, tuned
-from thali._worths.density import MIDDLE, SPREAD, ComparisonRows, Density, Spreads
+from thali._worths.density import MIDDLE, SPREAD, ComparisonRows, Density, Spreads, added
+
+
+def spreads_of(worths=None, judges=None, drift=None, bias=None):
+    """The standard deviations from numbers."""
+    return Spreads(*(np.asarray(np.nan if each is None else each) for each in (worths, judges, drift, bias)))
+
+
+def curvature_at(density, point, spreads):
+    """Minus the second derivatives of the density."""
+    return added(density.curvature(point), density.prior_curvature(spreads))
 
 
 def judges(lapse, first=(9, 1), second=(5, 5)):

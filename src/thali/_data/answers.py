@@ -216,15 +216,10 @@ class JudgedValues(KnownAnswers):
     """
 
     _FIELDS = ("respondents", "respondent", "pair", "values", "people")
+    _IF_KNOWN = "people"
 
     pair: np.ndarray
     values: np.ndarray
-
-    def _freeze(self, *values: Any) -> "JudgedValues":
-        super()._freeze(*values)
-        if self.people is None:  # files hold what is known alone
-            vars(self).pop("people")
-        return self
 
     @classmethod
     def of_table(cls, respondents: tuple[str, ...], table: np.ndarray) -> "JudgedValues":

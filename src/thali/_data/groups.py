@@ -63,6 +63,7 @@ class GroupedData(Judged, Mapping[str, Any]):
     """
 
     _FIELDS = ("names", "data", "people")
+    _IF_KNOWN = "people"
 
     population = GROUPS
     names: tuple[str, ...]
@@ -92,12 +93,6 @@ class GroupedData(Judged, Mapping[str, Any]):
         _refuse_other_covariates(names, parts, labels)
         parts = tuple(part if part.labels == labels else part.together([], labels) for part in parts)
         self._freeze(names, parts, None if people is None else _rows_of(people, names))
-
-    def _freeze(self, *values: Any) -> "GroupedData":
-        super()._freeze(*values)
-        if self.people is None:  # files hold what is known alone
-            vars(self).pop("people")
-        return self
 
     def __getitem__(self, name: str) -> Any:
         if name not in self.names:

@@ -22,6 +22,7 @@ class Frozen(Described):
     """Data made of a few fields, of which arrays are read-only."""
 
     _FIELDS: ClassVar[tuple[str, ...]]
+    _IF_KNOWN: ClassVar[str] = ""  # a field that is kept only where it is known, and None by its class otherwise
     read_as: str = ""  # how `thali.read` read it
 
     @classmethod
@@ -34,6 +35,8 @@ class Frozen(Described):
             if isinstance(value, np.ndarray):
                 value.flags.writeable = False
             object.__setattr__(self, name, value)
+        if self._IF_KNOWN and getattr(self, self._IF_KNOWN) is None:  # files and digests hold what is known alone
+            vars(self).pop(self._IF_KNOWN)
         return self
 
     def _description(self) -> Description:

@@ -30,6 +30,11 @@ class AlikeRespondents(NamedTuple):
     probabilities: AnswerProbabilities
     times: Callable[[slice], np.ndarray]  # how often some questions were put to them (questions, draws or 1)
 
+    @classmethod
+    def answering(cls, probabilities: AnswerProbabilities, times: np.ndarray) -> "AlikeRespondents":
+        """Return respondents to whom questions were put so often (questions,)."""
+        return cls(probabilities, lambda some: times[some, None])
+
 
 # The posterior predictive check, and what was observed beside what is predicted ---------------------------------------
 

@@ -14,6 +14,7 @@ from thali._labels import suggest
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import PosteriorTree
 from thali.errors import (
+    Argument,
     ArgumentError,
     DataWarning,
     NotFittedError,
@@ -362,6 +363,22 @@ class Model:
 
         self._require_fitted()
         save(self, path)
+
+
+class FixedMethod(Model):
+    """Base of a model whose method stays after a fit."""
+
+    def set_params(self, **params: Any) -> Any:
+        """Change arguments by name; returns the model. The method of a fitted model stays.
+
+        Raises
+        ------
+        ArgumentError
+            For a name that the model does not have, or another method than that of the fit.
+        """
+        if self._is_fitted() and params.get("method", self.method) != self.method:
+            raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
+        return super().set_params(**params)
 
 
 _MADE = ("_found", "_kept")  # attributes that hold what was made of a fit

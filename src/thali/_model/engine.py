@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import Facts
@@ -135,6 +135,14 @@ class Chains(SamplingEngine):
 
     def data_of_fit(self, model: Any) -> Any:
         return model._state_.source if "_state_" in vars(model) else None
+
+
+class ChainsOfRespondents(Chains):
+    """A method whose posterior says what was made of respondents."""
+
+    def convergence(self, model: Any) -> "ConvergenceCheck":
+        found, dependence = self.agreement(model), model._view.dependence
+        return replace(found, people=None if dependence is None else dependence.warning)
 
 
 MAXIMUM, DRAWS, CHAINS = Engine(), SamplingEngine(), Chains()

@@ -65,6 +65,14 @@ def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xa
     return result
 
 
+def observed_of_design(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
+    """Return the observed variables of stored data; nothing if the posterior is of another design."""
+    for name, constant in stored.constants.items():
+        if not np.array_equal(posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant):
+            return {}
+    return {name: np.asarray(values) for name, (_, values) in stored.observed.items()}
+
+
 def _is_same(known: np.ndarray, given: np.ndarray) -> bool:
     """Whether an observed variable holds just these values."""
     return np.array_equal(known, given, equal_nan=given.dtype.kind == "f")

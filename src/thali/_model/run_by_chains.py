@@ -27,8 +27,9 @@ if TYPE_CHECKING:
 class RunByChains(Sampled):
     """Base of a model whose draws are those of chains that can be stored and go on.
 
-    A subclass has `_sampling(source, run)`; `_prior_sample(rngs, *design)`, `_replicates(rng, *design)` and
-    `_observed(*design)`, where the design is what `fit` takes; and `_evidence_of(data, how)` if its evidence is known.
+    Its engines have `sampling(model, source, run)`, or a subclass has `_sampling(source, run)`. It has
+    `_prior_sample(rngs, *design)`, `_replicates(rng, *design)` and `_observed(*design)`, where the design is what `fit`
+    takes; and `_evidence_of(data, how)` if its evidence is known.
     """
 
     _state_: "Continuation"
@@ -43,7 +44,7 @@ class RunByChains(Sampled):
 
     def _sampling(self, source: Any, run: "Run") -> "Sampling[Any]":
         """What a fit to these data runs, after every check."""
-        raise NotImplementedError
+        return self._engine.sampling(self, source, run)
 
     def _job_of(self, sampling: "Sampling[Any]", data: str, remarks: Sequence[str | Message] = ()) -> Job:
         """The fit by chains to data of that size."""

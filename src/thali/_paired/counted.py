@@ -186,10 +186,21 @@ def pooled(groups: list[PairedComparisons]) -> PairedComparisons:
     return groups[0] if len(groups) == 1 else groups[0].together(groups[1:], groups[0].labels)
 
 
+def pair_places(data: PairedComparisons, together: PairedComparisons) -> np.ndarray:
+    """Return where pairs of data are among those of several data sets together."""
+    place = {pair: k for k, pair in enumerate(_pairs(together))}
+    return np.array([place[pair] for pair in _pairs(data)])
+
+
+def _pairs(data: PairedComparisons) -> Iterable[tuple[int, int]]:
+    """Return both options of each pair."""
+    return zip(data.first.tolist(), data.second.tolist(), strict=True)
+
+
 def complete(data: PairedComparisons, what: str) -> None:
     """Raise a DataError that names a pair if not all pairs were compared."""
     if data.n_pairs < data.n_options * (data.n_options - 1) // 2:
-        compared = set(zip(data.first.tolist(), data.second.tolist(), strict=True))
+        compared = set(_pairs(data))
         i, j = next(
             (i, j) for i in range(data.n_options) for j in range(i + 1, data.n_options) if (i, j) not in compared
         )

@@ -18,7 +18,7 @@ from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.errors import DataError
 
-from .counted import as_groups, names_of, pooled
+from .counted import as_groups, names_of, pair_places, pooled
 from .tests_of_models import log_binomial_half, log_poisson, notes, tests_table
 
 if TYPE_CHECKING:
@@ -54,14 +54,13 @@ def permutation_test(
 
 def _tallies(groups: Sequence[PairedComparisons], pooled: PairedComparisons) -> np.ndarray:
     """Choices of either side of each pair of the pooled data by each person, group after group."""
-    place = {pair: k for k, pair in enumerate(zip(pooled.first.tolist(), pooled.second.tolist(), strict=True))}
     found = []
     for group in groups:
         assert group.answers is not None
         each = group.answers
-        at = np.array([place[pair] for pair in zip(group.first.tolist(), group.second.tolist(), strict=True)])
+        at = pair_places(group, pooled)
         there, row = np.unique(each.respondent, return_inverse=True)
-        tally = np.zeros((len(there), len(place), 2))
+        tally = np.zeros((len(there), pooled.n_pairs, 2))
         tally[row, at[each.pair], 0] = each.wins
         tally[row, at[each.pair], 1] = each.losses
         found.append(tally.reshape(len(there), -1))

@@ -20,7 +20,7 @@ from thali._labels import plural, shorten
 from thali._people.populations import ADJUSTED, check_people
 from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
-from thali.errors import Argument, ArgumentError, DataError, DataWarning, Setting, Value
+from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 from .board import Leaderboard
 from .check import check_votes
@@ -37,11 +37,11 @@ from .counted import (
 )
 from .estimates import WorthEstimates, drawn_of
 from .more_votes import FIRST, more_votes
-from .pooled import check_pool, pooled
+from .pooled import Pooled, check_pool, pooled
 from .ranked import board_of
 from .reliability import reliability_table
 from .scale import WorthScale
-from .worths import WorthsRequest
+from .worths import WorthsRequest, without_prior
 
 if TYPE_CHECKING:
     import pandas
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
     from thali._worths.laplace import Marginal
 
 _NO_CHANCE = 8  # comparisons in which no covariate but the outcome tells every choice
-EstimatesWithout = tuple[WorthEstimates, WorthEstimates | None]  # and the same without control for covariates
 METHODS = ("laplace", "mcmc", "maximum-likelihood")
 TIES = (DAVIDSON, "half", "drop")
 
@@ -203,35 +202,25 @@ def leaderboard(
     """
     one_of("ties", ties, TIES)
     one_of("method", method, METHODS)
-    asked = WorthsRequest(judges, judge_sd, period, drift, since, until, judge_bias, ci)
-    check_settings(asked, by, method, people, anchor_model, pool, spread)
+    of_run = method, random_seed, people, lapse, spread
+    asked = WorthsRequest(*of_run, judges, judge_sd, period, drift, since, until, judge_bias, ci)
+    settings = checked_settings(asked, by, ties, anchor_model, pool)
     columns = asked.columns(columns, isinstance(source, Judgements))
     named = columns | {"covariates": covariates, "by": by, "id": id}
-    settings = {"ties": ties, "method": method, "random_seed": random_seed, "people": people, "lapse": lapse}
-    settings["spread"] = spread
-    settings |= asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
     return Made(count(source, progressbar, named), settings, named).board(progressbar)
 
 
-def check_settings(
-    asked: WorthsRequest, by: Any, method: str, people: Any, anchor_model: Any, pool: Any, spread: Any = None
-) -> None:
-    """Raise for settings of a leaderboard that cannot be, whatever its data are."""
-    check_people(people, ())
-    if spread is not None:
-        positive("spread", spread, "a standard deviation")
-        if method == "maximum-likelihood":
-            raise ArgumentError(
-                Argument("spread"),
-                " requires a prior; set ",
-                Setting("method", "laplace"),
-                " or ",
-                Value("method", "mcmc"),
-                ".",
-            )
-    asked.check(method, people)
+def checked_settings(asked: WorthsRequest, by: Any, ties: str, anchor_model: Any, pool: Any) -> dict[str, Any]:
+    """Return the settings of a leaderboard; raise for those that cannot be, whatever its data are."""
+    check_people(asked.people, ())
+    if asked.spread is not None:
+        positive("spread", asked.spread, "a standard deviation")
+        if not asked.has_prior:
+            raise without_prior("spread")
+    asked.check()
     WorthScale.of(anchor_model)
-    check_pool(pool, by, asked, method)
+    check_pool(pool, by, asked)
+    return {"ties": ties} | asked._asdict() | {"anchor_model": anchor_model, "pool": pool}
 
 
 class Made(NamedTuple):
@@ -292,18 +281,13 @@ class Made(NamedTuple):
 def leaderboard_of(
     source: Any,
     ties: str,
-    method: str,
-    random_seed: Any,
     progressbar: bool,
     parts: Mapping[str, Judgements] | None = None,
-    people: Any = None,
-    spread: float | None = None,
-    lapse: float = 0.0,
     anchor_model: Any = None,
     pool: bool = False,
     **asked: Any,
 ) -> Leaderboard:
-    """The leaderboard of data, whatever `judgements_of` takes, with those of parts of them; `asked`: see `Asked`."""
+    """Return the leaderboard of data, and those of parts of them; `asked` has the fields of `WorthsRequest`."""
     wanted, scale, parts = WorthsRequest(**asked), WorthScale.of(anchor_model), parts or {}
 
     def prepared(source: Any) -> Judgements:
@@ -314,59 +298,55 @@ def leaderboard_of(
         _check_covariates(whole, whole.covariates)
     data = prepared(whole)
     scale.place(data.labels)
-    if method != "maximum-likelihood" and not is_quiet():
+    if wanted.has_prior and not is_quiet():
         if message := disconnected(data.components(), data.never_judged):
             warn(DataWarning(message))
 
-    def drawn_by(data: Judgements, scale: WorthScale, progressbar: bool) -> EstimatesWithout:
-        settings = wanted, scale, method, spread, lapse, random_seed, progressbar, people
-        drawn = drawn_of(data, *settings)
-        if data.covariates is None:
-            return drawn, None
-        return drawn, drawn_of(data.with_covariates(()), *settings)
-
-    drawn, without = drawn_by(data, scale, progressbar)
+    drawn = _drawn_by(data, wanted, scale, progressbar)
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
-    board, boards = board_of(data, drawn, without, scale, wanted.ci), {}
-    board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
-    board = replace(board, **_checked(data, drawn, random_seed, wanted.ci))
-    board = replace(board, of_reliability=reliability_table(data, drawn, wanted, lapse, random_seed))
+    board, boards = board_of(data, drawn, scale, wanted.ci), {}
+    board = replace(board, of_more_votes=_forecast(board, drawn, wanted, effect))
+    board = replace(board, **_checked(drawn), of_reliability=reliability_table(drawn))
     ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):
             ready[name] = prepared(part)
-    shared: dict[str, EstimatesWithout] = {}
+    shared: dict[str, WorthEstimates] = {}
     if pool and len(ready) > 1:
-        shared, sentence = _shared(
-            ready, data, 1.0 / effect, method, spread, lapse, random_seed, progressbar, wanted.ci
-        )
+        shared, sentence = _shared(ready, data, wanted, 1.0 / effect, progressbar)
         board = replace(board, note=f"{board.note} {sentence}")
+    shows = progressbar and wanted.method == "mcmc"  # others take no time
     for name, part in ready.items():
         own = scale.of_part(part.labels, board.table)
         with _named(name):
-            shows = progressbar and method == "mcmc"  # others take no time
-            boards[name] = board_of(part, *(shared.get(name) or drawn_by(part, own, shows)), own, wanted.ci)
+            boards[name] = board_of(part, shared.get(name) or _drawn_by(part, wanted, own, shows), own, wanted.ci)
     return replace(board, boards=boards)
 
 
-def _forecast(
-    board: Leaderboard, drawn: WorthEstimates, wanted: WorthsRequest, lapse: float, effect: float
-) -> "pandas.DataFrame":
+def _drawn_by(data: Judgements, asked: WorthsRequest, scale: WorthScale, progressbar: bool) -> WorthEstimates:
+    """The worths, with those without control for covariates."""
+    drawn = drawn_of(data, asked, scale, progressbar)
+    if data.covariates is None:
+        return drawn
+    return drawn._replace(without=drawn_of(data.with_covariates(()), asked, scale, progressbar))
+
+
+def _forecast(board: Leaderboard, drawn: WorthEstimates, asked: WorthsRequest, effect: float) -> "pandas.DataFrame":
     """What more votes would teach about the first options."""
     assert drawn.marginal is not None
     first = [board.data.labels.index(label) for label in board.table.index[:FIRST]]
     draws = drawn.log_worths if drawn.with_variance is None else drawn.with_variance
     so_far = None
-    if wanted.period is None:
+    if asked.period is None:
         is_raised = drawn.people is not None and drawn.people.by == POWER
         so_far = information_so_far(drawn.marginal, first, board.data.n_answers, 1.0 if is_raised else effect)
-    return more_votes(draws[:, first], so_far, board.tie, lapse, effect)
+    return more_votes(draws[:, first], so_far, board.tie, asked.lapse, effect)
 
 
-def _checked(data: Judgements, drawn: WorthEstimates, random_seed: Any, ci: float) -> dict[str, Any]:
+def _checked(drawn: WorthEstimates) -> dict[str, Any]:
     """Return the fields of a board that say whether the model describes the votes."""
     try:
-        table = check_votes(data, drawn, random_seed, ci)
+        table = check_votes(drawn)
     except DataError as error:
         return {"check_facts": {"missing": str(error)}}
     return {"of_check": table, "check_facts": dict(table.attrs)}
@@ -393,7 +373,7 @@ def information_so_far(
     return gained
 
 
-def _shared(parts: Mapping[str, Any], whole: Judgements, *how: Any) -> tuple[dict[str, EstimatesWithout], str]:
+def _shared(parts: Mapping[str, Any], whole: Judgements, *how: Any) -> Pooled:
     """What pooled boards of parts are made of."""
     if isinstance(whole, Choices):
         raise DataError(
@@ -404,10 +384,12 @@ def _shared(parts: Mapping[str, Any], whole: Judgements, *how: Any) -> tuple[dic
         )
     together = pooled(parts, whole, *how)
     if whole.covariates is None:
-        return {name: (drawn, None) for name, drawn in together.parts.items()}, together.sentence
+        return together
     plain = {name: part.with_covariates(()) for name, part in parts.items()}
     alone = pooled(plain, whole.with_covariates(()), *how).parts
-    return {name: (drawn, alone[name]) for name, drawn in together.parts.items()}, together.sentence
+    return together._replace(
+        parts={name: drawn._replace(without=alone[name]) for name, drawn in together.parts.items()}
+    )
 
 
 @contextmanager

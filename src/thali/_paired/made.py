@@ -89,7 +89,7 @@ def methods(board: Leaderboard, settings: None) -> Finding | None:
     return Finding(
         notes=(
             *_rule(board, chosen, is_estimate),
-            *_varying(board.data, chosen),
+            *_varying(chosen),
             *_people(board, chosen["method"]),
             *(() if board.of_chains is None else judged(board.of_chains.facts)),
             phrase(COMMON, "computed", program=program()),
@@ -127,7 +127,7 @@ def _rule(board: Leaderboard, chosen: dict[str, Any], is_estimate: bool) -> tupl
     return tuple(sentences)
 
 
-def _varying(data: Judgements, chosen: dict[str, Any]) -> tuple[Text, ...]:
+def _varying(chosen: dict[str, Any]) -> tuple[Text, ...]:
     """How judges differ, worths change, and parts have something in common."""
 
     def spread(name: str, value: float | None) -> Text:

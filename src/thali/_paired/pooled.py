@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from thali._worths.pooled import GroupDensity
 
 
-def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str) -> None:
+def check_pool(pool: Any, by: Any, asked: WorthsRequest) -> None:
     """Refuse what pooling says nothing of."""
     if not pool:
         return
@@ -32,7 +32,7 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest, method: str) -> None:
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")
         raise ArgumentError(Argument("pool"), " cannot be combined with ", besides, "; remove one.")
-    if method == "maximum-likelihood":
+    if not asked.has_prior:
         raise ArgumentError(
             Argument("pool"),
             " requires a prior on the differences between subsets, which this method lacks; set ",
@@ -53,29 +53,25 @@ class Pooled(NamedTuple):
 def pooled(
     parts: Mapping[str, PairedComparisons],
     whole: PairedComparisons,
+    asked: WorthsRequest,
     power: float,
-    method: str,
-    spread: float | None,
-    lapse: float,
-    random_seed: Any,
     progressbar: bool,
-    ci: float,
 ) -> Pooled:
     """The draws of all parts; `whole` holds the comparisons of all, the likelihood is raised to a power."""
     from thali._worths.chains import run
     from thali._worths.draws import draw
     from thali._worths.laplace import Marginal
 
-    density = _density(parts, whole, power, lapse)
-    marginal, chains = Marginal(density, spread), None
-    if method == "mcmc":
-        drawn = run(marginal, random_seed, progressbar)
+    density = _density(parts, whole, power, asked.lapse)
+    marginal, chains = Marginal(density, asked.spread), None
+    if asked.method == "mcmc":
+        drawn = run(marginal, asked.random_seed, progressbar)
         points, spreads = drawn.points, drawn.spreads
         names = whole.labels, list(parts), (), whole.covariate_names
         common = [f"common_log_worth[{label}]" for label in whole.labels]
         chains = agreement_of(drawn.reported, marginal, *names, others=common, spreads=("spread", "", "part_sd", ""))
     else:
-        (rng,) = streams(random_seed, 1)
+        (rng,) = streams(asked.random_seed, 1)
         points, spreads = draw(marginal, rng, DRAWS)
     worths, modes = density.by_period(points), density.by_period(marginal.middle[:, None])[..., 0]
     nu, beta = np.exp(points[density.nu]).ravel(), points[density.beta].T
@@ -85,8 +81,8 @@ def pooled(
         log_worths = own[options].T
         has_ties = nu if part.n_ties else np.zeros(0)
         log_worths -= log_worths.mean(axis=1, keepdims=True)
-        found[name] = WorthEstimates(log_worths, highest[options], has_ties, beta, None, None, of_chains=chains)
-    low, high = np.quantile(spreads.drift, tails_of(ci))
+        found[name] = WorthEstimates(log_worths, highest[options], has_ties, beta, of_chains=chains)
+    low, high = np.quantile(spreads.drift, tails_of(asked.ci))
     sentence = (
         "Leaderboards of the parts are pooled: log worths vary between parts by a standard deviation of "
         f"{spreads.drift.mean():.2g} ({low:.2g} to {high:.2g})."

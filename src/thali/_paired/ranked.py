@@ -88,10 +88,8 @@ def _runs(numbers: np.ndarray) -> list[str]:
 # The table ------------------------------------------------------------------------------------------------------------
 
 
-def board_of(
-    data: Judgements, drawn: WorthEstimates, without: WorthEstimates | None, scale: WorthScale, ci: float
-) -> Leaderboard:
-    """The leaderboard that draws of log worths give; `without`: the worths without control for covariates."""
+def board_of(data: Judgements, drawn: WorthEstimates, scale: WorthScale, ci: float) -> Leaderboard:
+    """The leaderboard that draws of log worths give."""
     import pandas as pd
 
     log_worths, middle = (scale.anchored(each, data.labels) for each in (drawn.log_worths, drawn.middle))
@@ -111,9 +109,9 @@ def board_of(
     columns["rating"] = scale.ratings(middle)
     low, high = scale.ratings(np.quantile(log_worths, tails, axis=0))
     columns |= {"rating_low": low, "rating_high": high}
-    if without is not None:
-        columns["rank_without"] = (np.argsort(descending(without.modes)) + 1)[place]
-        columns["rating_without"] = scale.ratings(scale.anchored(without.middle, data.labels)[place])
+    if drawn.without is not None:
+        columns["rank_without"] = (np.argsort(descending(drawn.without.modes)) + 1)[place]
+        columns["rating_without"] = scale.ratings(scale.anchored(drawn.without.middle, data.labels)[place])
     columns["worth"] = worth.mean(axis=0) if drawn.estimate is None else _shares(middle)
     columns["worth_low"], columns["worth_high"] = np.quantile(worth, tails, axis=0)
     wins, losses, ties = _record(data)

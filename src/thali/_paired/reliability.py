@@ -1,15 +1,14 @@
 """The reliability of a board, as comparative judgement reports it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._inference.seeds import streams
 from thali._posterior.interval import tails_of
 
-from .counted import Judgements
 from .estimates import WorthEstimates
-from .worths import WorthsRequest, knows_judges, posed
+from .worths import knows_judges, posed
 
 if TYPE_CHECKING:
     import pandas
@@ -18,31 +17,27 @@ BY_JUDGES, BY_COMPARISONS = "split_half_judges", "split_half_comparisons"
 _MOST_ROWS, _MOST_COORDINATES = 100_000, 500  # above, splits take longer than the leaderboard
 
 
-def reliability_table(
-    data: Judgements, drawn: WorthEstimates, asked: WorthsRequest, lapse: float, random_seed: Any
-) -> "pandas.DataFrame | None":
+def reliability_table(drawn: WorthEstimates) -> "pandas.DataFrame | None":
     """Return measures of reliability; None of estimates without a prior, which are not shrunk, and of two options."""
     import pandas as pd
 
     from thali._worths.reliability import separation, split_half, squared_correlations
 
-    assert drawn.marginal is not None and drawn.density is not None
-    density, judge = drawn.density, None
+    assert drawn.marginal is not None and drawn.pose is not None
+    data, asked, density, *_ = drawn.pose
+    judge = None
     if not density.has_prior or density.n_options < 3:
         return None
     squared = squared_correlations(drawn.log_worths)
     found = {"r_squared": (squared.mean(), *np.quantile(squared, tails_of(asked.ci)))}
     found["separation"] = separation(drawn.log_worths), np.nan, np.nan
-    from thali._worths.of_data import as_likelihood
-
-    data = as_likelihood(data)
     if asked.judges:
         judge = density.rows.judge
     elif knows_judges(data) and len(data.respondents) > 1:
-        rows = posed(data, asked._replace(judges=True), lapse).density.rows
+        rows = posed(data, asked._replace(judges=True)).density.rows
         density, judge = density.with_rows(rows._replace(judge=0 * rows.judge)), rows.judge
     if density.n_rows <= _MOST_ROWS and density.size <= _MOST_COORDINATES:
-        (rng,) = streams(random_seed, 1)
+        (rng,) = streams(asked.random_seed, 1)
         spreads, mode = drawn.marginal.best
         value = split_half(density, spreads, mode.point, rng, judge)
         found[BY_COMPARISONS if judge is None else BY_JUDGES] = value, np.nan, np.nan

@@ -15,7 +15,7 @@ from thali._posterior.interval import INTERVAL, level_name, tails_of
 from thali._printed import Printed
 from thali.errors import DataError
 
-from .counted import as_groups, pooled
+from .counted import as_groups, pair_places, pooled
 
 if TYPE_CHECKING:
     import pandas
@@ -80,10 +80,9 @@ def bootstrap(
         )
     data = pooled(each)
     found = estimate(data, aspects, unique)
-    where = {pair: k for k, pair in enumerate(zip(data.first.tolist(), data.second.tolist(), strict=True))}
     wins, losses = np.zeros((len(each), data.n_pairs)), np.zeros((len(each), data.n_pairs))
     for row, respondent in enumerate(each):
-        places = [where[pair] for pair in zip(respondent.first.tolist(), respondent.second.tolist(), strict=True)]
+        places = pair_places(respondent, data)
         wins[row, places], losses[row, places] = respondent.wins, respondent.losses
     rng = streams(random_seed, 1)[0]
     times = rng.multinomial(len(each), np.full(len(each), 1 / len(each)), size=samples)

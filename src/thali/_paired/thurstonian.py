@@ -70,9 +70,10 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
     import pandas as pd
     from scipy.special import log_ndtr, ndtr
 
+    from thali._worths.of_data import beaten
+
     data = as_pairs(data)
-    won, lost = data.wins > 0, data.losses > 0
-    check_finite(data.labels, np.r_[data.first[won], data.second[lost]], np.r_[data.second[won], data.first[lost]])
+    check_finite(data.labels, *beaten(data))
     n = data.n_options
     design = np.zeros((data.n_pairs, n))
     rows = np.arange(data.n_pairs)

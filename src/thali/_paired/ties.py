@@ -120,14 +120,15 @@ def davidson(
     """
     import pandas as pd
 
+    from thali._worths.of_data import beaten
+
     if order:
         if ties is not None:
             raise ArgumentError("With `order=True` the data must contain the ties; remove `ties`.")
         data = with_order(*by_order(data, ties=True))
     else:
         data = _with_ties(data, ties)
-    first, second, wins, losses, drawn = data.first, data.second, data.wins, data.losses, data.tied > 0
-    if not drawn.any():
+    if not data.tied.any():
         instead = (
             InPython("use order_effect", "use the order test")
             if order
@@ -135,9 +136,8 @@ def davidson(
         )
         raise DataError("There are no ties; ", instead, " instead.")
     labels = data.labels
-    winner, loser = np.r_[first[wins > 0], second[losses > 0]], np.r_[second[wins > 0], first[losses > 0]]
-    check_finite(labels, np.r_[winner, first[drawn], second[drawn]], np.r_[loser, second[drawn], first[drawn]])
-    if not (wins.any() or losses.any()):
+    check_finite(labels, *beaten(data))
+    if not (data.wins.any() or data.losses.any()):
         raise DataError("No finite estimate exists: all comparisons are ties.")
     found = at_maximum(data, known_aspects("unique", True, labels), 0.0, True, starts=1)
     test = found.fit_test(samples, random_seed)

@@ -33,10 +33,21 @@ SPREADS = ("spread", "judge_sd", "drift", "bias_sd")  # the standard deviations 
 FEW = 30  # comparisons of a judge below which Laplace's approximation of the discrimination is said to be rough
 
 
-class WorthsRequest(NamedTuple):
-    """Whether judges have a discrimination each, and worths change between periods, what is known of either, and the
-    probability of intervals."""
+def without_prior(name: str) -> ArgumentError:
+    """Return the error of an argument that maximum likelihood does not have."""
+    either = Setting("method", "laplace"), " or ", Value("method", "mcmc")
+    return ArgumentError(Argument(name), " requires a prior; set ", *either, ".")
 
+
+class WorthsRequest(NamedTuple):
+    """How worths are found, whether judges have a discrimination each, and worths change between periods, what is known
+    of either, and the probability of intervals."""
+
+    method: str = "laplace"
+    random_seed: Any = 0
+    people: Any = None
+    lapse: float = 0.0
+    spread: float | None = None
     judges: bool = False
     judge_sd: float | None = None
     period: str | None = None
@@ -51,7 +62,12 @@ class WorthsRequest(NamedTuple):
         """Whether neither is asked for."""
         return not self.judges and self.period is None
 
-    def check(self, method: str, people: Any = None) -> None:
+    @property
+    def has_prior(self) -> bool:
+        """Whether worths have a prior."""
+        return self.method != "maximum-likelihood"
+
+    def check(self) -> None:
         """Refuse what does not go together."""
         tails_of(self.ci)
         for name, value, needs, there in (
@@ -66,22 +82,15 @@ class WorthsRequest(NamedTuple):
         if self.judge_bias and not self.judges:
             raise ArgumentError(Argument("judge_bias"), " has no effect without ", Argument("judges"), "; give both.")
         what = "judges" if self.judges else "period"
-        if not self.is_plain and people not in (None, "independent"):
+        if not self.is_plain and self.people not in (None, "independent"):
             raise ArgumentError(
-                Setting("people", people),
+                Setting("people", self.people),
                 " and ",
                 Argument(what),
                 " cannot be combined; remove one.",
             )
-        if not self.is_plain and method == "maximum-likelihood":
-            raise ArgumentError(
-                Argument(what),
-                " requires a prior; set ",
-                Setting("method", "laplace"),
-                " or ",
-                Value("method", "mcmc"),
-                ".",
-            )
+        if not self.is_plain and not self.has_prior:
+            raise without_prior(what)
 
     def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """The columns that are named of a table, with those that this means."""
@@ -150,8 +159,10 @@ class WorthsRequest(NamedTuple):
 
 
 class Posed(NamedTuple):
-    """A density, and what its parts are called."""
+    """The density of data, and what its parts are called."""
 
+    data: Judgements
+    asked: WorthsRequest
     density: "Density"
     periods: list[str]
     judges: tuple[str, ...]
@@ -162,9 +173,11 @@ def knows_judges(data: Judgements) -> bool:
     return bool(data.respondents) and not (isinstance(data, Choices) and (data.respondent < 0).any())
 
 
-def posed(data: Judgements, asked: WorthsRequest, lapse: float, has_prior: bool = True) -> Posed:
+def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
     from thali._worths.density import ComparisonRows, Density
+    from thali._worths.of_data import density_of
+    from thali._worths.sets import ChoiceSetDensity, answers_of
 
     if asked.judges and not knows_judges(data):
         raise DataError(
@@ -172,12 +185,14 @@ def posed(data: Judgements, asked: WorthsRequest, lapse: float, has_prior: bool 
             InPython("`respondent`", Argument("respondent")),
             ".",
         )
+    if asked.is_plain:
+        density = density_of(data, asked.lapse, bool(data.n_ties), has_prior=asked.has_prior)
+        return Posed(data, asked, density, [""], ())
+    judges = data.respondents if asked.judges else ()
     if isinstance(data, Choices):
-        return _posed_by_sets(data, asked, lapse, has_prior)
+        density = ChoiceSetDensity(answers_of(data, asked.lapse, with_judges=True), data.n_options, len(judges))
+        return Posed(data, asked, density, [""], judges)
     rows, has_ties = _rows(data, asked.judges), bool(data.n_ties)
-    if asked.is_plain:  # a row for each cell, as respondents' answers are counted
-        made = ComparisonRows(*rows[:2], 0 * rows.judge, rows.judge, rows.x, *rows.counts, lapse, has_ties)
-        return Posed(Density(made, data.n_options, has_prior=has_prior), [""], ())
     number, names = np.zeros(len(rows.x), np.int64), [""]
     if asked.period is not None:
         assert data.dates is not None
@@ -188,19 +203,9 @@ def posed(data: Judgements, asked: WorthsRequest, lapse: float, has_prior: bool 
     n, entry = data.n_options, np.full(data.n_options, len(different))
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
-    made = ComparisonRows(first, second, period, judge, x, counts[0], counts[1], counts[2], lapse, has_ties)
-    steps, judges = np.diff(different).astype(float), data.respondents if asked.judges else ()
-    density = Density(made, n, len(judges), steps, entry, asked.judge_bias)
-    return Posed(density, names, judges)
-
-
-def _posed_by_sets(data: Choices, asked: WorthsRequest, lapse: float, has_prior: bool) -> Posed:
-    """Return the density of choices from sets."""
-    from thali._worths.sets import ChoiceSetDensity, answers_of
-
-    judges = data.respondents if asked.judges else ()
-    rows = answers_of(data, lapse, asked.judges)
-    return Posed(ChoiceSetDensity(rows, data.n_options, len(judges), has_prior=has_prior), [""], judges)
+    made = ComparisonRows(first, second, period, judge, x, *counts, asked.lapse, has_ties)
+    density = Density(made, n, len(judges), np.diff(different).astype(float), entry, asked.judge_bias)
+    return Posed(data, asked, density, names, judges)
 
 
 class _Finest(NamedTuple):
@@ -240,25 +245,16 @@ class JudgedWorths(NamedTuple):
 
 
 def judged_worths(
-    data: Judgements,
-    pose: Posed,
-    asked: WorthsRequest,
-    scale: WorthScale,
-    method: str,
-    marginal: "Marginal",
-    points: np.ndarray,
-    spreads: "Spreads",
+    pose: Posed, scale: WorthScale, marginal: "Marginal", points: np.ndarray, spreads: "Spreads"
 ) -> JudgedWorths:
     """Return the tables that draws give."""
-    density = pose.density
-    judges = _judges(pose, points, marginal, data.covariate_names, asked.ci) if pose.judges else None
-    in_time = None
-    if asked.period is not None:
-        worths = density.centred(points[density.worths]).reshape(density.n_periods, density.n_options, -1)
-        worths = scale.anchored(worths, data.labels, axis=1)
+    density, data = pose.density, pose.data
+    judges, in_time = _judges(pose, points, marginal) if pose.judges else None, None
+    if pose.asked.period is not None:
+        worths = scale.anchored(density.centred_by_period(points), data.labels, axis=1)
         modes = density.by_period(marginal.middle[:, None])[..., 0]
-        in_time = _in_time(data, pose, worths, modes, scale, asked.ci)
-    note = _note(pose, asked, scale, spreads, judges, method, data.word_for_answers)
+        in_time = _in_time(pose, worths, modes, scale)
+    note = _note(pose, scale, spreads, judges)
     if judges is not None and isinstance(data, Choices) and data.n_ties:
         note += " Log scores of judges do not count ties in rankings."
     if judges is None and data.respondents:
@@ -288,17 +284,15 @@ def agreement_of(
     return check_convergence(summary_table(dict(zip(names, reported, strict=True))), BY_CHAINS)
 
 
-def _judges(
-    pose: Posed, points: np.ndarray, marginal: "Marginal", covariates: Sequence[str], ci: float
-) -> "pandas.DataFrame":
+def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.DataFrame":
     """The table of judges."""
     import pandas as pd
 
     from thali._worths.agreement import agreement
 
-    density = pose.density
+    density, tails, covariates = pose.density, tails_of(pose.asked.ci), pose.data.covariate_names
     logs, rows = density.log_discriminations(points), density.rows
-    low, high = np.exp(np.quantile(logs, tails_of(ci), axis=1))
+    low, high = np.exp(np.quantile(logs, tails, axis=1))
     found = agreement(marginal)
     count = np.bincount(rows.judge, rows.total, density.n_judges)
     columns = {
@@ -314,7 +308,7 @@ def _judges(
     }
     if density.n_bias:
         own = points[density.bias].reshape(density.n_judges, len(covariates), -1) + points[density.beta]
-        ends = np.quantile(own, tails_of(ci), axis=2)
+        ends = np.quantile(own, tails, axis=2)
         for k, name in enumerate(covariates):
             columns |= {f"bias_{name}": own[:, k].mean(axis=1)}
             columns |= {f"bias_{name}_low": ends[0, :, k], f"bias_{name}_high": ends[1, :, k]}
@@ -322,9 +316,9 @@ def _judges(
     return table.sort_values("discrimination", ascending=False, kind="stable")
 
 
-def check_anchor(pose: Posed, scale: WorthScale, labels: Sequence[str]) -> None:
+def check_anchor(pose: Posed, scale: WorthScale) -> None:
     """Refuse an option as the anchor of periods in which it was not there yet."""
-    place = scale.place(labels)
+    place = scale.place(pose.data.labels)
     if place is not None and pose.density.entry[place] > 0:
         raise DataError(
             Argument("anchor_model"),
@@ -336,16 +330,14 @@ def check_anchor(pose: Posed, scale: WorthScale, labels: Sequence[str]) -> None:
         )
 
 
-def _in_time(
-    data: Judgements, pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthScale, ci: float
-) -> "pandas.DataFrame":
+def _in_time(pose: Posed, worths: np.ndarray, modes: np.ndarray, scale: WorthScale) -> "pandas.DataFrame":
     """The table of worths in time; `worths` (periods, options, draws) are centred, or anchored; `modes` order them."""
     import pandas as pd
     from scipy.special import expit
 
-    density, found, tails = pose.density, [], tails_of(ci)
+    density, found, tails = pose.density, [], tails_of(pose.asked.ci)
     lapse = float(density.rows.lapse)
-    labels = np.array(data.labels, dtype=object)
+    labels = np.array(pose.data.labels, dtype=object)
     for t, name in enumerate(pose.periods):
         there = np.flatnonzero(density.present[t])
         own = worths[t, there]
@@ -368,16 +360,9 @@ def _in_time(
     return pd.concat(found, ignore_index=True)
 
 
-def _note(
-    pose: Posed,
-    asked: WorthsRequest,
-    scale: WorthScale,
-    spreads: "Spreads",
-    judges: "pandas.DataFrame | None",
-    method: str,
-    answers: str,
-) -> str:
+def _note(pose: Posed, scale: WorthScale, spreads: "Spreads", judges: "pandas.DataFrame | None") -> str:
     """What the numbers mean."""
+    asked, density = pose.asked, pose.density
     sentences = []
     if judges is not None:
         tau = _known(asked.judge_sd, spreads.judges, asked.ci)
@@ -386,7 +371,7 @@ def _note(
             "deviation of log discriminations is "
             f"{tau}."
         )
-        if pose.density.n_bias:
+        if density.n_bias:
             sentences.append(
                 "Covariate effects apply to a typical judge; they vary between judges by a standard "
                 f"deviation of {_known(None, spreads.bias, asked.ci)}."
@@ -394,15 +379,14 @@ def _note(
         few = [
             str(name) for name, count in zip(judges.index, judges["comparisons"].tolist(), strict=True) if count < FEW
         ]
-        if few and method == "laplace":
+        if few and asked.method == "laplace":
             has = "have" if len(few) > 1 else "has"
             sentences.append(
                 f"Discriminations are approximate, because {plural(len(few), 'judge')} ({shorten(few, 5)}) {has} fewer "
-                f"than {FEW} {answers}; the method mcmc avoids this approximation."
+                f"than {FEW} {pose.data.word_for_answers}; the method mcmc avoids this approximation."
             )
     if asked.period is not None:
         drift = _known(asked.drift, spreads.drift, asked.ci)
-        density = pose.density
         stands = scale.sentence
         if scale.anchor is None:
             there = density.throughout

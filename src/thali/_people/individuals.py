@@ -1,16 +1,15 @@
 """What each person prefers, with its error: a row a person and option, from draws of people by options."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from thali._inference.places import slices
 from thali._posterior.interval import tails_of
 
 if TYPE_CHECKING:
     import pandas
-
-AT_ONCE = 2**24  # numbers of draws x people x options held at once
 
 
 def individuals_table(
@@ -25,7 +24,7 @@ def individuals_table(
     from thali._tables import Table
 
     tails, (mean, low, high) = tails_of(ci), np.empty((3, len(people), len(options)))
-    for some in blocks_of_people(len(people), draws * len(options)):
+    for some in slices(len(people), draws * len(options)):
         values = drawn(some)
         mean[some] = np.nanmean(values, axis=0)
         low[some], high[some] = np.nanquantile(values, tails, axis=0)
@@ -33,10 +32,3 @@ def individuals_table(
     table = Table({"mean": mean.ravel(), "low": low.ravel(), "high": high.ravel()}, index)
     table.attrs["interval"] = ci
     return table
-
-
-def blocks_of_people(people: int, numbers: int) -> Iterator[slice]:
-    """Slices over the people, each of whom takes so many numbers."""
-    step = max(1, AT_ONCE // max(1, numbers))
-    for start in range(0, people, step):
-        yield slice(start, min(start + step, people))

@@ -51,7 +51,7 @@ def readable(table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, most: int
     least = _least_decimals(columns_of, whole, table.attrs.get(MONTE_CARLO, False))
     for place, name in enumerate(columns_of):
         values = whole[place]
-        base = _high_of(name)
+        base, lower = _other_end(name, "low", "high"), _other_end(name, "high", "low")
         if base in columns_of and name != base:  # the lower end, which takes both
             other = columns_of.index(base)
             both = (name, values, least[place]), (base, whole[other], least[other])
@@ -63,7 +63,7 @@ def readable(table: "pandas.DataFrame", marks: Marks = TERMINAL_MARKS, most: int
             head.append(_interval_heading(name, columns_of, place, level))
             columns.append([low if low == high == marks.missing else f"{low} to {high}" for low, high in limits])
             is_text.append(False)
-        elif not (name != _low_of(name) and _low_of(name) in columns_of):
+        elif not (name != lower and lower in columns_of):
             headings = table.attrs.get(HEADINGS, {})
             head.append(headings.get(name) or heading(name, table.attrs.get(MONTE_CARLO, False)))
             columns.append(cells(name, values, least[place], marks))
@@ -125,7 +125,8 @@ def _figures(names: list[str]) -> list[_Figure]:
     found: dict[str, _Figure] = {}
     last = ""
     for place, name in enumerate(names):
-        own, partner = name, (_high_of(name) if _high_of(name) != name else _low_of(name))
+        own, upper = name, _other_end(name, "low", "high")
+        partner = upper if upper != name else _other_end(name, "high", "low")
         is_end, is_error = partner != name and partner in names, name in _ERRORS or name.endswith(("_se", "_mcse"))
         if is_end:
             own = last if name in ("low", "high") else name.replace("_low", "", 1).replace("_high", "", 1)
@@ -146,20 +147,12 @@ def _labels(marks: Marks, name: str, values: list[Any]) -> list[str]:
     return list(map(str, values)) if is_plain else cells(name, values, marks=marks)
 
 
-def _high_of(name: str) -> str:
-    """What the upper end is called whose lower end a column is; its own name otherwise."""
-    if name == "low" or name.endswith("_low"):
-        return f"{name[:-3]}high"
+def _other_end(name: str, end: str, other: str) -> str:
+    """What the other end of an interval is called of which a column is this end; its own name otherwise."""
+    if name == end or name.endswith(f"_{end}"):
+        return f"{name.removesuffix(end)}{other}"
     stem, bracket, rest = name.partition("[")
-    return f"{stem[:-3]}high{bracket}{rest}" if bracket and stem.endswith("_low") else name
-
-
-def _low_of(name: str) -> str:
-    """The same the other way round."""
-    if name == "high" or name.endswith("_high"):
-        return f"{name[:-4]}low"
-    stem, bracket, rest = name.partition("[")
-    return f"{stem[:-4]}low{bracket}{rest}" if bracket and stem.endswith("_high") else name
+    return f"{stem.removesuffix(end)}{other}{bracket}{rest}" if bracket and stem.endswith(f"_{end}") else name
 
 
 def _interval_heading(name: str, columns: list[str], place: int, level: float) -> str:

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .laplace import Marginal
+from .laplace import Marginal, highest
 
 _FEW, _REFITTED = 50, 500_000  # judges, and these times rows, up to which all is fitted again without each of them
 
@@ -22,8 +22,8 @@ def agreement(marginal: Marginal) -> JudgeAgreement:
     Newton's method that takes these out, which is near where a judge has a small share of them."""
     density, judge, (spreads, mode) = marginal.density, marginal.density.rows.judge, marginal.best
     if density.n_judges <= _FEW and density.n_judges * len(judge) <= _REFITTED:
-        points = [marginal.without(number, spreads, mode.point) for number in range(density.n_judges)]
-        others = np.column_stack(points)
+        parts = [density.raised(judge != number) for number in range(density.n_judges)]
+        others = np.column_stack([highest(each, spreads, mode.point).point for each in parts])
     else:
         others = mode.point[:, None] - mode.factor.solve(density.scores_of_judges(mode.point))
     found = density.predicted(others)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Iterator
 from copy import copy
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -47,19 +47,9 @@ class Spreads(NamedTuple):
     drift: np.ndarray  # of the change of a log worth in one period
     bias: np.ndarray  # of judges' coefficients about the common ones
 
-    @classmethod
-    def of(
-        cls,
-        worths: float | None = None,
-        judges: float | None = None,
-        drift: float | None = None,
-        bias: float | None = None,
-    ) -> "Spreads":
-        """Return the standard deviations from numbers."""
-        return cls(*(np.asarray(np.nan if each is None else each) for each in (worths, judges, drift, bias)))
-
 
 WORTHS, JUDGES, DRIFT, BIAS = range(4)  # places in `Spreads`
+_PARTS = "log_worth", "discrimination", "drift", "bias"  # of points that they spread
 
 
 class Predicted(NamedTuple):
@@ -135,6 +125,7 @@ class Density:
     """
 
     rows: Any  # `ComparisonRows`, or what replaces them
+    _COUNTS: ClassVar[tuple[str, ...]] = ("wins", "losses", "tied")  # fields of rows
 
     def __init__(
         self,
@@ -173,11 +164,6 @@ class Density:
         """Number of rows that would take as long as these do."""
         return self.n_rows
 
-    @property
-    def has_plain_spreads(self) -> bool:
-        """Whether the coordinates that standard deviations spread are coordinates of a point."""
-        return self.n_periods == 1
-
     def with_rows(self, rows: Any) -> "Density":
         """Return the same density of other counts, which may be rows by points."""
         other = copy(self)
@@ -189,24 +175,23 @@ class Density:
         places = ComparisonRows._fields[:8]
         return self.with_rows(self.rows._replace(**{name: getattr(self.rows, name)[which] for name in places}))
 
-    def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "Density":
-        """Return the density of other counts."""
-        return self.with_rows(self.rows._replace(wins=wins, losses=losses, tied=tied))
+    @property
+    def counts(self) -> list[np.ndarray]:
+        """The counts of each answer that a row can have."""
+        return [getattr(self.rows, name) for name in self._COUNTS]
+
+    def with_counts(self, *counts: np.ndarray) -> "Density":
+        """Return the density of other counts of each answer."""
+        return self.with_rows(self.rows._replace(**dict(zip(self._COUNTS, counts, strict=True))))
 
     def halves(self, rng: np.random.Generator) -> "tuple[Density, Density]":
         """Return the densities of random halves of the answers."""
-        counts = self.rows.wins, self.rows.losses, self.rows.tied
-        first = [half(rng, each) for each in counts]
-        return self.with_counts(*first), self.with_counts(*map(np.subtract, counts, first))
+        first = [half(rng, each) for each in self.counts]
+        return self.with_counts(*first), self.with_counts(*map(np.subtract, self.counts, first))
 
     def raised(self, power: Any) -> "Density":
         """Return the density whose likelihood is raised to a power, or each row's to one of several."""
-        return self.with_counts(*(power * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
-
-    def without_judge(self, judge: int) -> "Density":
-        """Return the density of the answers of all other judges."""
-        others = self.rows.judge != judge
-        return self.with_counts(*(others * each for each in (self.rows.wins, self.rows.losses, self.rows.tied)))
+        return self.with_counts(*(power * each for each in self.counts))
 
     # The likelihood --------------------------------------------------------------------------------------------------
 
@@ -221,23 +206,17 @@ class Density:
 
     def _block(self, at: slice, is_dense: bool) -> RowBlock:
         """Return rows with their matrices."""
-        from scipy.sparse import csr_array
-
         first, second, period, judge, x = (each[at] for each in self.rows[:5])
-        wins, losses, tied = (_column(each[at]) for each in (self.rows.wins, self.rows.losses, self.rows.tied))
+        wins, losses, tied = (as_column(each[at]) for each in self.counts)
         rows = ComparisonRows(first, second, period, judge, x, wins, losses, tied, self.rows.lapse, self.rows.has_ties)
-        count, covariates, ones = len(first), x.shape[1], np.ones(len(first))
-        number, start = np.arange(count), period * self.n_options
-        sides = np.append(start + first, start + second)
-        along = csr_array((np.append(ones, -ones), (np.tile(number, 2), sides)), (count, self.worths.stop))
-        of_judge = (ones, (number, judge)) if self.n_judges else (np.zeros(0), (number[:0], number[:0]))
-        columns = (judge[:, None] * covariates + np.arange(covariates)).ravel()
-        own = (x.ravel(), (np.repeat(number, covariates), columns))
-        none = np.zeros(0), (number[:0], number[:0])
-        judged = csr_array(of_judge, shape=(count, self.n_judges))
-        biased = csr_array(own if self.n_bias else none, shape=(count, self.n_bias))
-        matrices = (_dense(each) if is_dense else each for each in (along, judged, biased))
-        return RowBlock(at, rows, *matrices)
+        sides = (period * self.n_options)[:, None] + np.column_stack([first, second])
+        judges, covariates = int(self.n_judges > 0), x.shape[1] if self.n_bias else 0
+        matrices = (
+            _place_values(np.tile([1.0, -1.0], (len(first), 1)), sides, self.worths.stop),
+            _place_values(np.ones((len(first), judges)), judge[:, None], self.n_judges),
+            _place_values(x[:, :covariates], judge[:, None] * covariates + np.arange(covariates), self.n_bias),
+        )
+        return RowBlock(at, rows, *(_dense(each) if is_dense else each for each in matrices))
 
     def log_discriminations(self, points: np.ndarray) -> np.ndarray:
         """Return log d of judges, whose mean is 0, shape (judges, points)."""
@@ -285,6 +264,10 @@ class Density:
         weight = (self.present & self.throughout) / (self.present & self.throughout).sum(axis=1, keepdims=True)
         return (by_period - np.einsum("ti,ti...->t...", weight, by_period)[:, None]).reshape(worths.shape)
 
+    def centred_by_period(self, points: np.ndarray) -> np.ndarray:
+        """Return centred log worths, shape (periods, options, points)."""
+        return self.centred(points[self.worths]).reshape(self.n_periods, self.n_options, -1)
+
     # With the prior --------------------------------------------------------------------------------------------------
 
     def squares(self, points: np.ndarray, k: int) -> np.ndarray:
@@ -325,13 +308,19 @@ class Density:
         """Return the log prior density at each point."""
         if not self.has_prior:
             return -0.5 * points[self.worths].sum(axis=0) ** 2 / self.n_options
+        steps = 0.5 * np.where(self.present[:-1], np.log(self.steps)[:, None], 0.0).sum()
+        return sum(self.log_prior_parts(points, spreads).values()) - steps
+
+    def log_prior_parts(self, points: np.ndarray, spreads: Spreads) -> dict[str, np.ndarray]:
+        """Return the log prior density of each part of points, without what the length of steps adds."""
         log_nu, beta = points[self.nu] / TIE_SD, points[self.beta]
-        found = -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0)
-        found = found - 0.5 * (beta**2 + _LOG_2PI).sum(axis=0)
-        found = found - 0.5 * np.where(self.present[:-1], np.log(self.steps)[:, None], 0.0).sum()
+        found = {
+            "tie": -0.5 * (log_nu**2 + _LOG_2PI + 2.0 * math.log(TIE_SD)).sum(axis=0),
+            "covariate": -0.5 * (beta**2 + _LOG_2PI).sum(axis=0),
+        }
         for k in self.spread_kinds:
             each = np.log(spreads[k]) + 0.5 * _LOG_2PI
-            found = found - 0.5 * self.squares(points, k) / spreads[k] ** 2 - self.n_spread(k) * each
+            found[_PARTS[k]] = -0.5 * self.squares(points, k) / spreads[k] ** 2 - self.n_spread(k) * each
         return found
 
     def log_spread_prior(self, k: int, log_spread: np.ndarray) -> np.ndarray:
@@ -413,23 +402,25 @@ class Density:
             of_worths[:-1] += pull
             of_worths[1:] -= pull
 
+    def scores_of_rows(self, point: np.ndarray) -> Any:
+        """Return the slopes of the log-likelihood of each row by log worths, log d and others, sparse (rows, size)."""
+        from scipy.sparse import vstack
+
+        found = []
+        for block in self.blocks(1):
+            own = self._by_row(block, point)
+            slope = own.slope[:, None]
+            of_nu = own.of_nu if self.rows.has_ties else own.of_nu[:, :0]
+            judged = block.judged * (slope * own.reach[:, None])
+            others = block.rows.x * slope, judged, block.biased * slope
+            found.append(_join_columns([block.along * (slope * own.sharpness[:, None]), of_nu, *others]))
+        return vstack([_sparse(each) for each in found])
+
     def scores_of_judges(self, point: np.ndarray) -> np.ndarray:
         """Return the slope of the log-likelihood of each judge's comparisons (size, judges)."""
-        scores = self._scores_of_judges(point)
+        given = _place_values(np.ones((self.n_rows, 1)), self.rows.judge[:, None], self.n_judges)
+        scores = (self.scores_of_rows(point).T @ given).toarray()
         self._centre(scores, self.judges)
-        return scores
-
-    def _scores_of_judges(self, point: np.ndarray) -> np.ndarray:
-        """Return the same with slopes by log d."""
-        scores = np.zeros((self.size, self.n_judges))
-        for block in self.blocks(1):
-            own, judged = self._by_row(block, point), block.judged
-            self._add_to_sides(scores, block.rows, block.rows.judge, own.slope * own.sharpness)
-            scores[self.beta] += (judged.T @ (own.slope[:, None] * block.rows.x)).T
-            scores[self.judges] += np.diag(judged.T @ (own.slope * own.reach))
-            scores[self.bias] += _dense((block.biased * own.slope[:, None]).T @ judged)
-            if self.rows.has_ties:
-                scores[self.nu] += judged.T @ own.of_nu[:, 0]
         return scores
 
     def predicted(self, others: np.ndarray) -> Predicted:
@@ -491,11 +482,9 @@ class Density:
         reach = sharpness * seen.difference[:, 0]
         return _RowsAtPoint(seen, value, slope, found.of_nu, weight, mixed, spread, sharpness, reach)
 
-    def _add_to_sides(self, table: np.ndarray, rows: ComparisonRows, columns: np.ndarray, values: np.ndarray) -> None:
-        """Add values of rows, a column for each, where the first option is, and subtract them where the second is."""
-        flat, width, start = table.reshape(-1), table.shape[1], rows.period * self.n_options
-        np.add.at(flat, (start + rows.first) * width + columns, values)
-        np.subtract.at(flat, (start + rows.second) * width + columns, values)
+    def _sum_by_judge(self, matrix: Any, rows: ComparisonRows, values: np.ndarray) -> np.ndarray:
+        """Return the sums over rows of a matrix (k, rows) times values, a column for each judge."""
+        return _dense(matrix @ _place_values(values[:, None], rows.judge[:, None], self.n_judges))
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
         """Return the same with derivatives by log d."""
@@ -505,32 +494,28 @@ class Density:
         border, corner = np.zeros((stop, self.size - stop)), np.zeros((self.size - stop,) * 2)
         outside = self.nu, self.beta, self.judges, self.bias
         nu, beta, judges, bias = (slice(each.start - stop, each.stop - stop) for each in outside)
+        linear = np.r_[beta, bias]
         for block in self.blocks(1):
-            own, rows = self._by_row(block, point, is_convex), block.rows
+            own, rows, along = self._by_row(block, point, is_convex), block.rows, block.along.T
             value += own.value
             self._add_slope(gradient, block, own.seen, own.slope[:, None], own.of_nu)
-            steep, along, x = own.weight * own.sharpness, block.along.T, rows.x
+            steep, others = own.weight * own.sharpness, _join_columns([rows.x, block.biased])
             place = (rows.period * n + rows.first) * n + rows.second
             np.subtract.at(blocks.reshape(-1), place, steep * own.sharpness)
-            border[:, beta] += along @ (steep[:, None] * x)
-            corner[beta, beta] += x.T @ (own.weight[:, None] * x)
+            border[:, linear] += _dense(along @ (others * steep[:, None]))
+            corner[np.ix_(linear, linear)] += _dense(others.T @ (others * own.weight[:, None]))
             if self.n_judges:
                 bent = own.slope * (not is_convex)  # what bends log odds themselves
-                self._add_to_sides(border, rows, judges.start + rows.judge, steep * own.reach - own.sharpness * bent)
+                border[:, judges] += self._sum_by_judge(along, rows, steep * own.reach - own.sharpness * bent)
                 corner[judges, judges] += np.diag(block.judged.T @ (own.reach * (own.weight * own.reach - bent)))
-                corner[beta, judges] += (block.judged.T @ ((own.weight * own.reach)[:, None] * x)).T
-            if self.n_bias:
-                weighted = block.biased * own.weight[:, None]
-                border[:, bias] += _dense(along @ (block.biased * steep[:, None]))
-                corner[beta, bias] += _dense(weighted.T @ x).T
-                corner[judges, bias] += _dense((block.judged * own.reach[:, None]).T @ weighted)
-                corner[bias, bias] += _dense(block.biased.T @ weighted)
+                mixed = self._sum_by_judge(others.T, rows, own.weight * own.reach)
+                corner[linear, judges] += mixed
+                corner[judges, linear] += mixed.T
             if self.rows.has_ties:
                 border[:, nu] += (along @ (own.sharpness * own.mixed))[:, None]
                 corner[nu, nu] += own.spread.sum()
-                corner[nu, beta] += x.T @ own.mixed
+                corner[nu, linear] += others.T @ own.mixed
                 corner[nu, judges] += block.judged.T @ (own.mixed * own.reach)
-                corner[nu, bias] += block.biased.T @ own.mixed
         blocks += blocks.swapaxes(1, 2)
         blocks[:, np.arange(n), np.arange(n)] = -blocks.sum(axis=2)
         corner = np.triu(corner) + np.triu(corner, 1).T
@@ -577,11 +562,39 @@ def added(one: Bordered, other: Bordered) -> Bordered:
     return Bordered(*(a + b for a, b in zip(one, other, strict=True)))
 
 
+def _place_values(values: np.ndarray, columns: np.ndarray, width: int) -> Any:
+    """Return a sparse matrix with these values of each row in these columns, of which there may be more than values."""
+    from scipy.sparse import csr_array
+
+    rows, count = values.shape
+    places = columns[:, :count].ravel()
+    return csr_array((values.ravel(), places, np.arange(rows + 1) * count), shape=(rows, width))
+
+
+def _sparse(matrix: Any) -> Any:
+    """Return a matrix as a sparse one."""
+    from scipy.sparse import csr_array
+
+    return csr_array(matrix)
+
+
+def _join_columns(matrices: list[Any]) -> Any:
+    """Return matrices as one, sparse if one of them is."""
+    matrices = [each for each in matrices if each.shape[1]] or matrices[:1]
+    if len(matrices) == 1:
+        return matrices[0]
+    if all(isinstance(each, np.ndarray) for each in matrices):
+        return np.hstack(matrices)
+    from scipy.sparse import hstack
+
+    return hstack([_sparse(each) for each in matrices]).tocsr()
+
+
 def _dense(matrix: Any) -> np.ndarray:
     """Return a matrix as an array."""
     return matrix if isinstance(matrix, np.ndarray) else matrix.toarray()
 
 
-def _column(counts: np.ndarray) -> np.ndarray:
+def as_column(counts: np.ndarray) -> np.ndarray:
     """Return counts as a column, unless they differ between points."""
     return counts if counts.ndim == 2 else counts[:, None]

@@ -11,7 +11,7 @@ from thali._inference.chains import Run, checked_run
 from thali._inference.seeds import streams
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
-from thali._model.engine import Chains, Engine, Prepared, refuse_of_chains, refuse_other_methods
+from thali._model.engine import ChainsOfRespondents, Engine, Prepared, refuse_of_chains, refuse_other_methods
 from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT
 from thali._posterior.convergence import Advice
@@ -28,13 +28,12 @@ from .spec import BRADLEY_TERRY_LUCE
 if TYPE_CHECKING:
     import pandas
 
-    from thali._posterior.convergence import ConvergenceCheck
 
 _DRAWS, _SEED = 1_000, 0  # of the sampling distribution of estimates, each with its opposite
 _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 
 
-class LaplaceEngine(Chains):
+class LaplaceEngine(ChainsOfRespondents):
     """Independent draws from the lattice of Laplace's approximations."""
 
     has_evidence = True
@@ -62,13 +61,7 @@ class LaplaceEngine(Chains):
             assert problem.respondents is not None  # made once, before threads need it
             return [LatticeChain(problem, draws, rng) for rng in streams(seed, run.chains)]
 
-        return _sampling_of(problem, source, run, chains, lambda: problem.adjusted_by_scores)
-
-    def convergence(self, model: Any) -> "ConvergenceCheck":
-        from dataclasses import replace
-
-        found, dependence = self.agreement(model), model._view.dependence
-        return replace(found, people=None if dependence is None else dependence.warning)
+        return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_scores)
 
     def draws_of(self, model: Any) -> WorthDraws:
         """Return the draws of worths."""
@@ -109,7 +102,7 @@ class TrajectoryEngine(LaplaceEngine):
             rngs = streams(seed, run.chains)
             return [TrajectoryChain(sampler, draws, run.tune, run.thin or 1, rng) for rng in rngs]
 
-        return _sampling_of(problem, source, run, chains, lambda: problem.adjusted_by_power)
+        return _sampling_of(problem, source, run, chains, lambda: problem.respondents.by_power)
 
 
 # Maximum likelihood ---------------------------------------------------------------------------------------------------
@@ -128,6 +121,11 @@ class EstimatedWorths(NamedTuple):
     has_ties: bool
     rule: str
     people: Dependence | None
+
+    @property
+    def problem(self) -> WorthProblem:
+        """The density without a prior."""
+        return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
 
 
 class MaximumEngine(Engine):
@@ -181,8 +179,7 @@ class MaximumEngine(Engine):
         return self._draws(model.estimates_, model.estimates_.point[:, None])
 
     def _draws(self, found: EstimatedWorths, points: np.ndarray) -> WorthDraws:
-        problem = WorthProblem(found.data, found.lapse, found.has_ties, found.rule, has_prior=False)
-        return problem.draws_of(points, 1)
+        return found.problem.draws_of(points, 1)
 
 
 def estimate(problem: WorthProblem) -> EstimatedWorths:
@@ -190,14 +187,11 @@ def estimate(problem: WorthProblem) -> EstimatedWorths:
     density = problem.density
     _, mode = problem.marginal.best
     root = mode.factor.draw(np.eye(density.size))
-    made, variance = problem.respondents
-    dependence = problem.adjusted_by_scores
-    df = math.inf
-    if dependence is not None and dependence is not made:
-        assert variance is not None
+    variance, df = problem.respondents.adjusted, math.inf
+    if variance is not None:
         root, df = variance.matrix() @ root, variance.df
     value = float(density.log_likelihoods(mode.point[:, None])[0]) + problem.groups().log_constant
-    settings = problem.lapse, problem.has_ties, problem.rule, dependence
+    settings = problem.lapse, problem.has_ties, problem.rule, problem.respondents.by_scores
     return EstimatedWorths(problem.data, mode.point, root @ root.T, df, value, density.size - 1, *settings)
 
 
@@ -222,7 +216,7 @@ def estimates_table(found: EstimatedWorths, ci: float) -> "pandas.DataFrame":
     from thali._model.covariates import parameter
     from thali._tables import Table
 
-    problem = WorthProblem(found.data, found.lapse, found.has_ties, found.rule, has_prior=False)
+    problem = found.problem
     density, n = problem.density, found.data.n_options
     rows = np.eye(density.size)[[*range(n), *range(density.nu.start, density.beta.stop)]]
     rows[:n, density.beta] = problem.options

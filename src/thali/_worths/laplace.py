@@ -61,20 +61,14 @@ class _Climb(Target[DensityPlace]):
         return _Sloped(here.gradient, here.curvature, here.curvature.diagonal.clip(1e-3))
 
     def solve(self, slope: _Sloped, damping: float) -> Step | None:
-        try:
-            factor = BorderedFactor(slope.curvature.with_more(damping * slope.metric))
-        except np.linalg.LinAlgError:
+        factor = _factor(slope.curvature.with_more(damping * slope.metric))
+        if factor is None:
             return None
         change = factor.solve(slope.gradient)
         return Step(change, float(change @ slope.gradient))
 
     def rises(self, here: DensityPlace, ahead: DensityPlace, promised: float) -> bool:
         return ahead.value > here.value or promised < _ROUNDING * abs(here.value) + 1e-9
-
-
-def curvature_at(density: Density, point: np.ndarray, spreads: Spreads, is_convex: bool = False) -> Bordered:
-    """Minus the second derivatives of the density."""
-    return added(density.curvature(point, is_convex), density.prior_curvature(spreads))
 
 
 class Mode(NamedTuple):
@@ -125,7 +119,8 @@ def highest(density: Density, spreads: Spreads, start: np.ndarray | None = None)
 def _about(density: Density, point: np.ndarray, value: float, spreads: Spreads, factor: BorderedFactor | None) -> Mode:
     """The normal distribution about a mode; without a factor that of the convex part of the density."""
     if factor is None:
-        factor = _damped_factor(curvature_at(density, point, spreads, is_convex=True))
+        convex = added(density.curvature(point, is_convex=True), density.prior_curvature(spreads))
+        factor = _damped_factor(convex)
     free = int(density.is_free.sum())
     return Mode(point, factor, value + 0.5 * (free * math.log(2.0 * math.pi) - factor.log_determinant))
 
@@ -190,7 +185,7 @@ class Marginal:
         self._last: Mode | None = None
         centre, step = np.array([_STARTS[k] for k in self.learned]), np.full(len(self.learned), _WIDEST)
         by_axes = len(step) > 2 or (len(step) == 2 and density.n_rows > _MANY_ROWS)
-        by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.has_plain_spreads
+        by_slopes = {WORTHS, JUDGES, BIAS}.issuperset(self.learned) and density.n_periods == 1
         if by_slopes:
             centre, step = self._by_slopes(centre, step)
         for _ in range(0 if by_axes and by_slopes else _MOST_FINER * len(step)):
@@ -226,10 +221,6 @@ class Marginal:
             return np.linalg.pinv(contrasts.T @ factor.solve(contrasts), hermitian=True)
 
         return at
-
-    def without(self, judge: int, spreads: Spreads, start: np.ndarray) -> np.ndarray:
-        """Return the mode of the answers of all other judges; `start`: the mode of all answers."""
-        return highest(self.density.without_judge(judge), spreads, start).point
 
     def mode(self, k: int) -> Mode:
         """Return the mode at a point of the lattice."""

@@ -1,6 +1,6 @@
 """Bradley-Terry-Luce worths of options, from pairs, rankings, choices out of sets, and best and worst of them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +11,7 @@ from thali._data.judged import Judged, with_more
 from thali._data.kinds import CHOICES, PAIRS
 from thali._inference.chains import checked_run
 from thali._inference.seeds import streams
-from thali._model.base import Job
+from thali._model.base import FixedMethod, Job
 from thali._model.best_worst import RANKING, RULES
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine, Prepared
@@ -22,7 +22,7 @@ from thali._people.populations import ADJUSTED, Groups, Individuals, LatentClass
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
-from thali.errors import Argument, ArgumentError, DataError, InPython, Setting, ThaliWarning
+from thali.errors import ArgumentError, DataError, InPython, Setting
 
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
 from .of_data import single_choices
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from thali._posterior.convergence import Advice
 
 
-class BradleyTerryLuce(RunByChains):
+class BradleyTerryLuce(FixedMethod, RunByChains):
     r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst of them.
 
     Option i is chosen out of the set S with probability
@@ -131,18 +131,6 @@ class BradleyTerryLuce(RunByChains):
         self.best_worst = best_worst
         self.covariates = covariates
         self.people = people
-
-    def set_params(self, **params: Any) -> Any:
-        """Change arguments by name; returns the model. The method of a fitted model stays.
-
-        Raises
-        ------
-        ArgumentError
-            For a name that the model does not have, or another method than that of the fit.
-        """
-        if self._is_fitted() and params.get("method", self.method) != self.method:
-            raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
-        return super().set_params(**params)
 
     # The fit ---------------------------------------------------------------------------------------------------------
 
@@ -299,12 +287,6 @@ class BradleyTerryLuce(RunByChains):
         spread = None if self.spread is None else positive("spread", self.spread, "a standard deviation")
         ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
         return WorthProblem(data, lapse, ties, self.best_worst, spread, self.people, usual, has_prior)
-
-    def _sampling(self, source: Any, run: Any) -> Any:
-        return self._engine.sampling(self, source, run)
-
-    def _outcome(self, job: Job) -> Iterator[ThaliWarning]:
-        yield from self._engine.outcome(self, job)
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)

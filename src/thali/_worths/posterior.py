@@ -3,7 +3,6 @@
 import copy
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -20,10 +19,7 @@ from thali._model.choice_groups import (
     place_names,
     shown_groups,
 )
-from thali._model.clusters import clusters_of
-from thali._model.dependence import choose_dependence, effect_of
 from thali._people.populations import ADJUSTED
-from thali._posterior.dependence import POWER, SCORES, Dependence
 from thali._posterior.view import COVARIATE
 
 from .chains import Sampler
@@ -32,7 +28,7 @@ from .draws import draw
 from .laplace import Marginal
 from .of_data import as_likelihood, density_of, single_choices
 from .predictions import WorthDraws
-from .respondents import RespondentVariance, respondent_variance, widened
+from .respondents import Respondents, respondents_of, spread_to_respondents
 from .scales import ScaleState
 
 if TYPE_CHECKING:
@@ -81,49 +77,14 @@ class WorthProblem:
         return Marginal(self.density, self.spread)
 
     @cached_property
-    def respondents(self) -> tuple[Dependence | None, RespondentVariance | None]:
-        """What is made of respondents, and the variance of their scores at the mode; None where nobody is known."""
-        clusters = clusters_of(self.in_form, bool(self.in_form.n_ties) or self.has_ties)
-        made = choose_dependence(self._people, self._usual, self.in_form, [] if clusters is None else [clusters])
-        if made is None or clusters is None:
-            return made, None
-        _, mode = self.marginal.best
-        root = mode.factor.draw(np.eye(self.density.size))
-        found = respondent_variance(self.density, self.in_form, clusters, mode.point, root)
-        return replace(made, effect=effect_of([found.scores])), found
-
-    def spread_to_respondents(self, rng: np.random.Generator, points: np.ndarray) -> np.ndarray:
-        """Return points as uncertain about new respondents as their scores make them; the same if nothing is adjusted.
-
-        Log worths are spread about the mean of the modes.
-        """
-        made, variance = self.respondents
-        if made is None or variance is None or made.model != ADJUSTED:
-            return points
-        middle, matrix = self.marginal.middle, variance.matrix()
-        _, mode = self.marginal.best
-        normal = matrix @ self.marginal.deviations(mode, rng, points.shape[1])
-        narrow = middle[:, None] + matrix @ (points - middle[:, None])
-        return widened(rng, narrow, middle, normal, variance.df)
-
-    @property
-    def adjusted_by_scores(self) -> Dependence | None:
-        """What is made of respondents where draws are spread to the variance of their scores."""
-        made, variance = self.respondents
-        if made is None or variance is None or made.model != ADJUSTED:
-            return made
-        return replace(made, by=SCORES, df=variance.df, share=variance.scores.share)
-
-    @property
-    def adjusted_by_power(self) -> Dependence | None:
-        """What is made of respondents where the likelihood is raised to a power."""
-        made, _ = self.respondents
-        return replace(made, by=POWER) if made is not None and made.model == ADJUSTED else made
+    def respondents(self) -> Respondents:
+        """What is made of respondents."""
+        return respondents_of(self.in_form, self.marginal, self._people, self._usual)
 
     @cached_property
     def powered(self) -> Marginal:
         """The lattice of the density whose likelihood is raised to the power that respondents make of it."""
-        made = self.adjusted_by_power
+        made = self.respondents.by_power
         if made is None or made.power == 1.0:
             return self.marginal
         return Marginal(self.density.raised(made.power), self.spread)
@@ -225,21 +186,16 @@ class WorthProblem:
 
     def _log_prior(self, flat: np.ndarray, spreads: Spreads, shape: tuple[int, ...]) -> dict[str, np.ndarray]:
         """Return log prior densities (chain, draw) by variable."""
-        density, found = self.density, {}
-        normal = -0.5 * (density.squares(flat, WORTHS) / spreads.worths**2 + density.n_options * _LOG_2PI)
-        found["log_worth"] = normal - density.n_options * np.log(spreads.worths)
+        density = self.density
+        parts = density.log_prior_parts(flat, spreads)
+        found = {"log_worth": parts["log_worth"]}
         if self.spread is None:
             found["spread"] = density.log_spread_prior(WORTHS, np.log(spreads.worths))
-        rest = density.log_priors(flat, spreads) - found["log_worth"]
-        squares = (flat[density.beta] ** 2).sum(axis=0)
         if self.covariates:
-            found["covariate"] = -0.5 * (squares + len(self.covariates) * _LOG_2PI)
+            found["covariate"] = parts["covariate"]
         if self.has_ties:
-            found["tie"] = rest - found.get("covariate", 0.0)
+            found["tie"] = parts["tie"]
         return {name: np.asarray(values).reshape(shape) for name, values in found.items()}
-
-
-_LOG_2PI = math.log(2.0 * math.pi)
 
 
 # Draws as chains, so that a fit by them runs, is stored and goes on like any other ------------------------------------
@@ -271,7 +227,9 @@ class LatticeChain(IndependentDraws):
     def _block(self, rng: np.random.Generator) -> PointRecord:
         points, spreads = draw(self.problem.marginal, rng, self.block_size)
         order = np.arange(self.block_size) * points.shape[1] // self.block_size  # sweeps make more draws, or fewer
-        points = self.problem.spread_to_respondents(rng, points[:, order])
+        points, marginal, variance = points[:, order], self.problem.marginal, self.problem.respondents.adjusted
+        if variance is not None:
+            points = spread_to_respondents(rng, marginal, variance, points, marginal.middle).wide
         return PointRecord(points.T, np.log(np.array(spreads))[:, order].T)
 
 

@@ -10,7 +10,7 @@ from thali._data.questions import AnswerProbabilities, places_in
 from thali._inference.numerics.counts import outcomes
 from thali._inference.numerics.davidson import shares
 from thali._inference.numerics.ranks import average_ranks
-from thali._inference.places import starts
+from thali._inference.places import slices, starts
 from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
 from thali._model.best_worst import answer_probabilities, shares_of
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from thali._data.pairs.parts import LeftPair
 
-BLOCK = 2**21  # numbers held at once
 FARTHEST = 700.0  # a log odds beyond it counts as much
 MAX_OPTIONS, MAX_RANKED = 60, 1_000  # with more, choice probabilities, or worths, are no rows of the summary
 Quantities = dict[str, np.ndarray]  # (chain, draw) each
@@ -79,9 +78,9 @@ class WorthDraws(NamedTuple):
         q, _ = shares(log_odds.clip(-FARTHEST, FARTHEST))
         return (1.0 - self.lapse) * q + self.lapse / 2.0
 
-    def of_outcomes(self, p: np.ndarray) -> np.ndarray:
-        """Return the probabilities of the first, a tie if there are any, and the second (draws, pairs, outcomes)."""
-        if self.nu is None:
+    def of_outcomes(self, p: np.ndarray, has_ties: bool = True) -> np.ndarray:
+        """Return the probabilities of the first, a tie if there may be one, and the second (draws, pairs, outcomes)."""
+        if self.nu is None or not has_ties:
             return np.stack([p, 1.0 - p], axis=-1)
         return outcomes(p, 1.0 - p, self.nu[:, None])
 
@@ -94,8 +93,10 @@ class WorthDraws(NamedTuple):
             found[:, places] = shares_of(np.exp(own - own.max(axis=2, keepdims=True)), self.lapse)
         return found
 
-    def of_best_and_worst(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
-        """Return the probability of each ordered pair, best and worst, of each set (draws, answers)."""
+    def of_sets(self, start: np.ndarray, members: np.ndarray, has_worst: bool) -> np.ndarray:
+        """Return the probability of each member, or of each ordered pair of best and worst, of each set."""
+        if not has_worst:
+            return self.of_members(start, members)
         return answer_probabilities(self.weights, start, members, self.lapse, self.rule)
 
     def of_data(self, data: Any, has_ties: bool) -> AnswerProbabilities:
@@ -104,11 +105,10 @@ class WorthDraws(NamedTuple):
         def of_questions(some: slice) -> np.ndarray:
             if isinstance(data, Choices):
                 start, members = places_in(data.start, some, data.members)
-                return self.of_members(start, members) if data.worst is None else self.of_best_and_worst(start, members)
+                return self.of_sets(start, members, data.worst is not None)
             cells = data.cells
             p = self.of_pairs(cells.first[some], cells.second[some], self.of_comparisons(cells.x[some], cells, some))
-            asked = self if has_ties else self._replace(nu=None)
-            return asked.of_outcomes(p).reshape(self.count, -1)
+            return self.of_outcomes(p, has_ties).reshape(self.count, -1)
 
         return of_questions
 
@@ -128,13 +128,12 @@ class WorthDraws(NamedTuple):
             x = values_for(covariates, self.covariates, self.options, len(places))
             parts = [
                 self._summed(self.of_pairs(first[some], second[some], x[some]), return_se)
-                for some in _slices(len(places), self.count)
+                for some in slices(max(len(places), 1), self.count)
             ]
             found = np.concatenate(parts, axis=1)
         else:
             start, members = starts([len(each) for each in places]), np.concatenate(places)
-            of_sets = self.of_best_and_worst if has_answers(sets) else self.of_members
-            found = self._summed(of_sets(start, members), return_se)
+            found = self._summed(self.of_sets(start, members, has_answers(sets)), return_se)
             sizes = np.array([len(each) for each in places])
             ends = np.cumsum(sizes * (sizes - 1) if has_answers(sets) else sizes)[:-1]
             found = [np.split(each, ends) for each in found]
@@ -156,10 +155,10 @@ class WorthDraws(NamedTuple):
     def left_out(self, part: "LeftPair") -> np.ndarray:
         """Return the probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
         count, n_outcomes = part.counts.shape
-        first, second = (np.full(count, self.labels.index(label)) for label in part.pair)
-        p = self.of_pairs(first, second, values_for(part.known(self.covariates), self.covariates, self.options, count))
-        asked = self if n_outcomes == 3 else self._replace(nu=None)
-        return asked.of_outcomes(p).reshape(self.chains, -1, count, n_outcomes)
+        p = self.of_pairs(
+            *part.places(self.labels), values_for(part.known(self.covariates), self.covariates, self.options, count)
+        )
+        return self.of_outcomes(p, n_outcomes == 3).reshape(self.chains, -1, count, n_outcomes)
 
     def log_predictive(self, data: Any) -> "pandas.Series":
         """Return how probable all choices of a respondent together are."""
@@ -168,9 +167,8 @@ class WorthDraws(NamedTuple):
         which, times = choices_by_person(data)
         start, members = starts(data.sizes), np.concatenate(places_of(data, self.labels)[0])
         logs = np.empty((self.count, times.shape[1]))
-        for draws in _slices(self.count, int(data.answers.sum())):
-            some = self.take(draws)
-            p = some.of_best_and_worst(start, members) if has_answers(data) else some.of_members(start, members)
+        for draws in slices(self.count, int(data.answers.sum())):
+            p = self.take(draws).of_sets(start, members, has_answers(data))
             logs[draws] = log_of_choices(p[:, which], times)
         return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
 
@@ -191,7 +189,7 @@ class WorthDraws(NamedTuple):
 
     def _alike(self, data: Any, asked: Any, has_ties: bool) -> AlikeRespondents:
         """Return all respondents, who are alike."""
-        return AlikeRespondents(self.of_data(data, has_ties), lambda some: asked.times[some, None])
+        return AlikeRespondents.answering(self.of_data(data, has_ties), asked.times)
 
     def quantities(self, pairs: Any) -> Quantities:
         """Return what chains are judged by besides the spread and the log-likelihood, arrays (chain, draw).
@@ -232,12 +230,6 @@ class WorthDraws(NamedTuple):
         p = some.of_members(np.arange(len(sets) + 1) * size, sets.ravel())
         target = target_of_worths(goal, some.log_worths, rng)
         return sets_table(self.labels, sets, p, target, whole("n", n, 1), rng)
-
-
-def _slices(count: int, numbers: int) -> list[slice]:
-    """Return slices over a count, each of a bounded size with so many numbers each."""
-    step = max(1, BLOCK // max(1, numbers))
-    return [slice(begin, begin + step) for begin in range(0, max(count, 1), step)]
 
 
 def worths_table(draws: WorthDraws, ci: float) -> "pandas.DataFrame":

@@ -1,20 +1,25 @@
 """The scores of answers at the mode of worths, by which draws are spread to the variance over respondents."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from thali._data.answers import possible_answers
 from thali._data.choices import Choices
-from thali._inference.numerics.davidson import slopes, terms
-from thali._model.clusters import Clusters
+from thali._model.clusters import Clusters, clusters_of
+from thali._model.dependence import choose_dependence, effect_of
 from thali._model.respondent_scores import RespondentScores, ScoreVariance, expected_answers, raise_improbable_variance
+from thali._people.populations import ADJUSTED
+from thali._posterior.dependence import POWER, SCORES, Dependence
 
 from .density import Density
-from .sets import ChoiceSetDensity, slopes_of_answers
+from .sets import ChoiceSetDensity, members_by_size
 
 if TYPE_CHECKING:
     from thali._data.pairs import PairedComparisons
+
+    from .laplace import Marginal
 
 _CONTRASTS = 50  # options, of whose degrees of freedom the median is taken
 _FARTHEST = 700.0  # change of a log worth by Student's t
@@ -54,55 +59,37 @@ def answer_scores(density: Density, data: "PairedComparisons | Choices", point: 
 
 def _of_pairs(density: Density, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return slopes and probabilities of the first, a tie if that is an answer, and the second of each row."""
-    from scipy.sparse import csr_array, hstack, vstack
+    from scipy.sparse import vstack
 
-    has_ties, found = density.rows.has_ties, []
-    for block in density.blocks(1):
-        seen, answers, logs = density.seen(block, point[:, None]), [], []
-        one, none = np.ones((len(block.rows.first), 1)), np.zeros((len(block.rows.first), 1))
-        outcomes = [(one, none, none), (none, one, none), (none, none, one)]
-        if not has_ties:
-            del outcomes[1]
-        for wins, tied, losses in outcomes:
-            rows = block.rows._replace(wins=wins, losses=losses, tied=tied)
-            by_row = slopes(rows, seen.q, seen.rest, seen.log_nu)
-            parts = [block.along * by_row.slope, by_row.of_nu[:, : int(has_ties)], block.rows.x * by_row.slope]
-            answers.append(hstack([csr_array(each) for each in parts]).tocsr())
-            logs.append(terms(rows, seen.q, seen.rest, seen.log_nu)[:, 0])
-        order = np.arange(len(answers) * len(one)).reshape(len(answers), -1).T.ravel()
-        found.append((vstack(answers).tocsr()[order], np.exp(np.concatenate(logs))[order]))
-    matrices, p = zip(*found, strict=True)
-    return vstack(matrices).tocsr(), np.concatenate(p), np.full(density.n_rows, 2 + has_ties)
+    n, has_ties = density.n_rows, density.rows.has_ties
+    one, none = np.ones(n), np.zeros(n)
+    outcomes = [(one, none, none), (none, none, one), (none, one, none)]  # counts of wins, losses and ties
+    if not has_ties:
+        del outcomes[1]
+    each = [density.with_counts(*counts) for counts in outcomes]
+    order = np.arange(len(each) * n).reshape(len(each), -1).T.ravel()
+    logs = np.concatenate([alone.by_row(point[:, None])[:, 0] for alone in each])
+    matrix = vstack([alone.scores_of_rows(point) for alone in each]).tocsr()
+    return matrix[order], np.exp(logs)[order], np.full(n, len(each))
 
 
 def _of_sets(density: ChoiceSetDensity, data: Choices, point: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray]:
     """Return slopes and probabilities of every answer to every set; of a set with a tie of the one that was given."""
-    from scipy.sparse import csr_array
-
-    sizes, start = data.sizes, data.start
-    of_best_worst = data.worst is not None
-    if of_best_worst:
+    sizes, start, worst = data.sizes, data.start, None
+    if data.worst is not None:
         answers = possible_answers(start)
         set_of, best, worst = np.repeat(np.arange(len(sizes)), answers.sizes), answers.best, answers.worst
     else:
         places = np.arange(len(data.members))
-        best = worst = places[(data.n_tied[data.set_of] == 1) | (places == start[data.set_of])]
+        best = places[(data.n_tied[data.set_of] == 1) | (places == start[data.set_of])]
         set_of = data.set_of[best]
-    p, rows, columns, values = np.empty(len(set_of)), [], [], []
-    kinds = np.stack([sizes, data.n_tied])
-    for m, tied in np.unique(kinds, axis=1).T.tolist():
-        own = np.flatnonzero((kinds[:, set_of].T == (m, tied)).all(axis=1))
-        places = start[set_of[own], None] + np.arange(m)
-        rank = np.where(places == best[own, None], 0, np.where(places == worst[own, None], 1, 2))
-        members = data.members[np.take_along_axis(places, np.argsort(rank, axis=1, kind="stable"), axis=1)]
-        answer = slopes_of_answers(density.rows, point[members], bends=False, tied=tied)
-        p[own] = np.exp(answer.log_p) if tied == 1 else 1.0  # the one answer of its question
-        rows.append(np.repeat(own, m))
-        columns.append(members.ravel())
-        values.append(answer.gradient.ravel())
-    at = np.concatenate(rows), np.concatenate(columns)
-    matrix = csr_array((np.concatenate(values), at), shape=(len(p), density.size))
-    return matrix, p, np.bincount(set_of)
+    rows, members, tied = zip(*members_by_size(data, set_of, best, worst), strict=True)
+    zero, order = np.zeros(len(best), np.int64), np.argsort(np.concatenate(rows))
+    possible = density.rows._replace(members=members, n_tied=tied, judge=zero, counts=zero + 1.0)
+    alone = density.with_rows(possible)
+    p = np.exp(alone.by_row(point[:, None])[:, 0])[order]
+    p[data.n_tied[set_of] > 1] = 1.0  # the one answer of its question
+    return alone.scores_of_rows(point)[order], p, np.bincount(set_of)
 
 
 class RespondentVariance(NamedTuple):
@@ -131,6 +118,61 @@ def respondent_variance(
     contrasts[:, :n, 0] = np.eye(n) - 1.0 / n
     df = float(np.median(scores.degrees(contrasts[:: max(1, n // _CONTRASTS)])))
     return RespondentVariance(scores.variance(), root, df, (clusters.number - 1) / (size - 1))
+
+
+class Respondents(NamedTuple):
+    """What is made of respondents, and the variance of their scores at the mode; None where nobody is known."""
+
+    made: Dependence | None = None
+    variance: RespondentVariance | None = None
+
+    @property
+    def adjusted(self) -> RespondentVariance | None:
+        """The variance that results allow for; None where nothing is adjusted."""
+        return self.variance if self.made is not None and self.made.model == ADJUSTED else None
+
+    @property
+    def by_scores(self) -> Dependence | None:
+        """What is made of respondents where draws are spread to the variance of their scores."""
+        if self.made is None or self.adjusted is None:
+            return self.made
+        return replace(self.made, by=SCORES, df=self.adjusted.df, share=self.adjusted.scores.share)
+
+    @property
+    def by_power(self) -> Dependence | None:
+        """What is made of respondents where the likelihood is raised to a power."""
+        return self.made if self.made is None or self.adjusted is None else replace(self.made, by=POWER)
+
+
+def respondents_of(data: "PairedComparisons | Choices", marginal: "Marginal", people: Any, usual: str) -> Respondents:
+    """Return what is made of the respondents of data, which are as `as_likelihood` returns them."""
+    density = marginal.density
+    clusters = clusters_of(data, bool(data.n_ties) or density.rows.has_ties)
+    made = choose_dependence(people, usual, data, [] if clusters is None else [clusters])
+    if made is None or clusters is None:
+        return Respondents(made)
+    _, mode = marginal.best
+    root = mode.factor.draw(np.eye(density.size))
+    variance = respondent_variance(density, data, clusters, mode.point, root)
+    return Respondents(replace(made, effect=effect_of([variance.scores])), variance)
+
+
+class SpreadPoints(NamedTuple):
+    """Points (size, draws) with the variance over respondents."""
+
+    narrow: np.ndarray  # as if it were known
+    wide: np.ndarray  # as it is known to some degrees of freedom
+
+
+def spread_to_respondents(
+    rng: np.random.Generator, marginal: "Marginal", variance: RespondentVariance, points: np.ndarray, middle: np.ndarray
+) -> SpreadPoints:
+    """Return points as uncertain about new respondents as their scores make them, about a middle."""
+    matrix = variance.matrix()
+    _, mode = marginal.best
+    normal = matrix @ marginal.deviations(mode, rng, points.shape[1])
+    narrow = middle[:, None] + matrix @ (points - middle[:, None])
+    return SpreadPoints(narrow, widened(rng, narrow, middle, normal, variance.df))
 
 
 def widened(

@@ -35,17 +35,15 @@ class ScaleState(NamedTuple):
 # Slices ---------------------------------------------------------------------------------------------------------------
 
 
-_OUT = 20  # steps out on either side
+_WIDTH, _OUT = 1.0, 20  # of slices, and steps out on either side
 
 
-def sliced(
-    rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], here: np.ndarray, width: float
-) -> np.ndarray:
+def sliced(rng: np.random.Generator, log_density: Callable[[np.ndarray], np.ndarray], here: np.ndarray) -> np.ndarray:
     """A draw that leaves each of several densities of one variable invariant (Neal 2003, stepping out)."""
     level = log_density(here) - rng.standard_exponential(here.shape)
-    low = here - width * rng.random(here.shape)
-    high, left = low + width, np.floor(_OUT * rng.random(here.shape))
-    for end, step, room in ((low, -width, left), (high, width, _OUT - 1 - left)):
+    low = here - _WIDTH * rng.random(here.shape)
+    high, left = low + _WIDTH, np.floor(_OUT * rng.random(here.shape))
+    for end, step, room in ((low, -_WIDTH, left), (high, _WIDTH, _OUT - 1 - left)):
         for k in range(_OUT):
             outside = (k < room) & (log_density(end) > level)
             if not outside.any():
@@ -64,14 +62,13 @@ def sliced(
 # The moves ------------------------------------------------------------------------------------------------------------
 
 
-_WIDTH = 1.0  # of slices
 _SCALES = math.log(0.02), math.log(2.0)  # least and greatest log standard deviation of steps along scales
 
 
 def draw_spread(rng: np.random.Generator, density: Density, state: ScaleState, k: int) -> ScaleState:
     """Draw the standard deviation k given all else."""
     log_density = density.log_spread_given(state.points, k)
-    return state._replace(logs=_with(state.logs, k, sliced(rng, log_density, state.logs[k], _WIDTH)))
+    return state._replace(logs=_with(state.logs, k, sliced(rng, log_density, state.logs[k])))
 
 
 def scale_with_spread(rng: np.random.Generator, density: Density, state: ScaleState, k: int) -> ScaleState:

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterator
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from thali._inference.numerics.bordered import Bordered
-from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer
+from thali._model.answer_slopes import CHOICE, OF_ANSWER, OfAnswer, diagonal, outer
 from thali._model.best_worst import RANKING, answer_probabilities, shares_of
 from thali.errors import DataError, Setting
 
-from .density import Density, Expanded, Predicted, half
+from .density import Density, Expanded, Predicted, as_column
 from .ties import EXACT, MOST_WITH_LAPSES, NODES, ROUGH, tied_answers
 
 if TYPE_CHECKING:
@@ -57,21 +57,14 @@ class SetAnswersBySize(NamedTuple):
 def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBySize:
     """The different answers of each judge, or of all together."""
     which = data.set_of[data.choice]
-    size = np.stack([data.sizes, data.n_tied])[:, which]
-    if lapse and (most := size[1].max()) > MOST_WITH_LAPSES:
+    if lapse and (most := data.n_tied[which].max()) > MOST_WITH_LAPSES:
         raise DataError(
             f"{most} options tie in a ranking, but with a lapse ties are limited to {MOST_WITH_LAPSES} options; set ",
             Setting("lapse", 0),
             ".",
         )
     members, judge, counts, n_tied = [], [], [], []
-    for m, tied in np.unique(size, axis=1).T.tolist():
-        rows = np.flatnonzero((size[0] == m) & (size[1] == tied))
-        places = data.start[which[rows], None] + np.arange(m)
-        rank = np.where(places == data.choice[rows, None], 0, 2)
-        if data.worst is not None:
-            rank = np.where(places == data.worst[rows, None], 1, rank)
-        ordered = data.members[np.take_along_axis(places, np.argsort(rank, axis=1, kind="stable"), axis=1)]
+    for rows, ordered, tied in members_by_size(data, which, data.choice, data.worst):
         own = data.respondent[rows] if with_judges else np.zeros(len(rows), np.int64)
         different, place = np.unique(np.column_stack([own, ordered]), axis=0, return_inverse=True)
         members.append(different[:, 1:])
@@ -81,6 +74,29 @@ def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBy
     rule = CHOICE if data.worst is None else RANKING
     all_counts = np.concatenate(counts)
     return SetAnswersBySize(tuple(members), np.concatenate(judge), all_counts, rule, float(lapse), tuple(n_tied))
+
+
+class AnswersOfSize(NamedTuple):
+    """Answers to sets of one size."""
+
+    rows: np.ndarray  # their numbers
+    members: np.ndarray  # (rows, m) options: those chosen, or the best and the worst, first
+    n_tied: int
+
+
+def members_by_size(
+    data: "Choices", which: np.ndarray, best: np.ndarray, worst: np.ndarray | None
+) -> Iterator[AnswersOfSize]:
+    """Yield answers to sets, `best` and `worst` the places of members, by the size of sets and of what ties."""
+    size = np.stack([data.sizes, data.n_tied])[:, which]
+    for m, tied in np.unique(size, axis=1).T.tolist():
+        rows = np.flatnonzero((size[0] == m) & (size[1] == tied))
+        places = data.start[which[rows], None] + np.arange(m)
+        rank = np.where(places == best[rows, None], 0, 2)
+        if worst is not None:
+            rank = np.where(places == worst[rows, None], 1, rank)
+        order = np.argsort(rank, axis=1, kind="stable")
+        yield AnswersOfSize(rows, data.members[np.take_along_axis(places, order, axis=1)], tied)
 
 
 class ChoiceSetDensity(Density):
@@ -101,26 +117,13 @@ class ChoiceSetDensity(Density):
     """
 
     rows: SetAnswersBySize
+    _COUNTS: ClassVar[tuple[str, ...]] = ("counts",)
 
     @property
     def n_terms(self) -> int:
         kinds = zip_longest(self.rows.members, self.rows.n_tied, fillvalue=1)
         more = 1 if self.rows.lapse else 0
         return sum(len(members) << (tied > 1) * (_TIED_TERMS + more * tied) for members, tied in kinds)
-
-    def with_answers(self, counts: np.ndarray) -> Density:
-        """Return the density of other counts."""
-        return self.with_rows(self.rows._replace(counts=counts))
-
-    def halves(self, rng: np.random.Generator) -> tuple[Density, Density]:
-        first = half(rng, self.rows.counts)
-        return self.with_answers(first), self.with_answers(self.rows.counts - first)
-
-    def raised(self, power: Any) -> Density:
-        return self.with_answers(power * self.rows.counts)
-
-    def without_judge(self, judge: int) -> Density:
-        return self.with_answers((self.rows.judge != judge) * self.rows.counts)
 
     # The likelihood --------------------------------------------------------------------------------------------------
 
@@ -140,70 +143,73 @@ class ChoiceSetDensity(Density):
                 log_p = np.log(_probabilities(rows, weights)[:, 0])
             else:
                 log_p = _of_answer(rows, logs, False, points.shape[1]).log_p
-            yield at, _column(rows.counts) * log_p.reshape(logs.shape[:2])
+            yield at, as_column(rows.counts) * log_p.reshape(logs.shape[:2])
 
     def _add_likelihood(self, value: np.ndarray, gradient: np.ndarray, points: np.ndarray) -> np.ndarray:
         for _, rows in self.rows.some(points.shape[1]):
             sharpness, logs = self._logs(rows, points)
-            answer, counts = _of_answer(rows, logs, False, points.shape[1]), _column(rows.counts)
+            answer, counts = _of_answer(rows, logs, False, points.shape[1]), as_column(rows.counts)
             value = value + (counts * answer.log_p.reshape(logs.shape[:2])).sum(axis=0)
-            self._add_member_slopes(gradient, rows, counts, sharpness, logs, answer.gradient.reshape(logs.shape))
+            pull = counts[..., None] * self._slopes(sharpness, logs, answer.gradient.reshape(logs.shape))
+            at = self._coordinates(rows).ravel()
+            for k in range(points.shape[1]):
+                gradient[:, k] += np.bincount(at, pull[:, k].ravel(), self.size)
         return value
 
-    def _add_member_slopes(
-        self,
-        gradient: np.ndarray,
-        rows: SetAnswersBySize,
-        counts: np.ndarray,
-        sharpness: np.ndarray,
-        logs: np.ndarray,
-        slope: np.ndarray,
-    ) -> None:
-        """Add the slopes of rows, given those by the log weights of members (rows, points, m)."""
+    def _coordinates(self, rows: SetAnswersBySize) -> np.ndarray:
+        """Return the coordinates on which log weights of rows depend: the members, and the judge if there is one."""
         (members,) = rows.members
-        pull = counts[..., None] * slope
-        for k in range(logs.shape[1]):
-            gradient[self.worths, k] += np.bincount(members.ravel(), (sharpness * pull)[:, k].ravel(), self.n_options)
-            if self.n_judges:  # the slopes of a row have a sum of 0, so that the largest log weight may be taken off
-                along = (pull[:, k] * logs[:, k]).sum(axis=1)
-                gradient[self.judges, k] += np.bincount(rows.judge, along, self.n_judges)
+        return np.column_stack([members, self.judges.start + rows.judge]) if self.n_judges else members
 
-    def _scores_of_judges(self, point: np.ndarray) -> np.ndarray:
-        scores = np.zeros((self.size, self.n_judges))
-        for _, rows in self.rows.some(1):
+    def _slopes(self, sharpness: np.ndarray, logs: np.ndarray, slope: np.ndarray) -> np.ndarray:
+        """Return slopes by `_coordinates`, given those by the log weights of members, all (rows, points, ...)."""
+        if not self.n_judges:
+            return slope
+        # the slopes of a row have a sum of 0, so that the largest log weight may be taken off
+        return np.concatenate([sharpness * slope, (slope * logs).sum(axis=2, keepdims=True)], axis=2)
+
+    def scores_of_rows(self, point: np.ndarray) -> Any:
+        from scipy.sparse import csr_array
+
+        found, places, rows_of = [], [], []
+        for at, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
-            (members,), judge = rows.members, rows.judge
-            pull = rows.counts[:, None] * _of_answer(rows, logs, False).gradient
-            place = members * self.n_judges + judge[:, None]
-            np.add.at(scores.ravel(), place.ravel(), (sharpness[:, 0] * pull).ravel())
-            own = (self.judges.start + judge) * self.n_judges + judge
-            np.add.at(scores.ravel(), own, (pull * logs[:, 0]).sum(axis=1))
-        return scores
+            slope = self._slopes(sharpness, logs, _of_answer(rows, logs, False).gradient[:, None])[:, 0]
+            found.append((rows.counts[:, None] * slope).ravel())
+            places.append(self._coordinates(rows).ravel())
+            rows_of.append(np.repeat(np.arange(at.start, at.stop), slope.shape[1]))
+        at = np.concatenate(rows_of), np.concatenate(places)
+        return csr_array((np.concatenate(found), at), shape=(self.n_rows, self.size))
 
     # Its curvature ---------------------------------------------------------------------------------------------------
 
     def _expanded(self, point: np.ndarray, is_convex: bool) -> Expanded:
         """As in `Density`; `is_convex`: the square of an answer's slopes, its mean curvature, never below 0."""
-        n, judges, value = self.n_options, self.n_judges, 0.0
-        gradient, blocks = np.zeros((self.size, 1)), np.zeros((n, n))
-        border, corner = np.zeros((n, judges)), np.zeros(judges)
+        n, size, value = self.n_options, self.size, 0.0
+        gradient, curvature = np.zeros((size, 1)), np.zeros(size * size)
         for _, rows in self.rows.some(1):
             sharpness, logs = self._logs(rows, point[:, None])
             answer = _of_answer(rows, logs, not is_convex)
+            at, count = self._coordinates(rows), rows.counts[:, None]
+            slope = self._slopes(sharpness, logs, answer.gradient[:, None])[:, 0]
+            bend = outer(slope, slope) if is_convex else -self._bends(sharpness[:, 0], logs[:, 0], answer, slope)
             value += float(rows.counts @ answer.log_p)
-            sharpness, own = np.broadcast_to(sharpness[:, 0], (len(rows.judge), 1)), logs[:, 0]
-            (members,), judge, count, slope = rows.members, rows.judge, rows.counts[:, None], answer.gradient
-            self._add_member_slopes(gradient, rows, count, sharpness[:, None], logs, slope[:, None])
-            bend, more = (slope[:, :, None] * slope[:, None, :], 0.0) if is_convex else (-answer.hessian, -slope)
-            at = (n * members[:, :, None] + members[:, None, :]).ravel()
-            weighted = (count * sharpness**2)[..., None] * bend
-            blocks += np.bincount(at, weighted.ravel(), n * n).reshape(n, n)
-            if judges:
-                reach = (bend * own[:, None, :]).sum(axis=2)
-                across = (members * judges + judge[:, None]).ravel()
-                border += np.bincount(across, (count * sharpness * (reach + more)).ravel(), n * judges).reshape(n, -1)
-                corner += np.bincount(judge, (count * own * (reach + more)).sum(axis=1), judges)
-        return Expanded(value, gradient, Bordered(blocks[None], np.zeros((0, n)), border, np.diag(corner)))
+            gradient[:, 0] += np.bincount(at.ravel(), (count * slope).ravel(), size)
+            place = size * at[:, :, None] + at[:, None, :]
+            curvature += np.bincount(place.ravel(), (count[..., None] * bend).ravel(), size * size)
+        curvature = curvature.reshape(size, size)
+        blocks, border, corner = curvature[None, :n, :n], curvature[:n, n:], curvature[n:, n:]
+        return Expanded(value, gradient, Bordered(blocks, np.zeros((0, n)), border, corner))
+
+    def _bends(self, sharpness: np.ndarray, logs: np.ndarray, answer: OfAnswer, slope: np.ndarray) -> np.ndarray:
+        """Return second derivatives by `_coordinates` (rows, k, k); `slope`: the first ones."""
+        if not self.n_judges:
+            return answer.hessian
+        own = np.concatenate([diagonal(sharpness + 0.0 * logs), logs[:, :, None]], axis=2)  # of log weights
+        found = own.swapaxes(1, 2) @ answer.hessian @ own
+        found[:, -1] += slope
+        found[:, :-1, -1] += slope[:, :-1]
+        return found
 
     def predicted(self, others: np.ndarray) -> Predicted:
         found, total = np.empty((3, len(self.rows.judge))), self.rows.counts.copy()
@@ -227,12 +233,6 @@ _FEW_POINTS = 8
 _TIED_TERMS = 6  # log 2 of the rows that a row with a tie takes as long as; with a lapse more for each option that ties
 
 
-def slopes_of_answers(rows: SetAnswersBySize, log_weights: np.ndarray, bends: bool, tied: int = 1) -> OfAnswer:
-    """Return the derivatives of answers to sets of these log weights (rows, m)."""
-    logs = np.maximum(log_weights - log_weights.max(axis=1, keepdims=True), LEAST)
-    return _of_answer(rows._replace(n_tied=(tied,)), logs, bends)
-
-
 def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: int = 1) -> OfAnswer:
     """The answers of rows times points, of which there are these log weights (..., m)."""
     weights = np.exp(logs).reshape(-1, logs.shape[-1])
@@ -248,8 +248,3 @@ def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:
         return shares_of(weights, rows.lapse)
     m = weights.shape[1]
     return answer_probabilities(weights, np.array([0, m]), np.arange(m), rows.lapse, rows.rule)
-
-
-def _column(counts: np.ndarray) -> np.ndarray:
-    """Counts as a column, unless they differ between points."""
-    return counts if counts.ndim == 2 else counts[:, None]

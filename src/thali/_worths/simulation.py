@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.choices import Choices
-from thali._model.prior_sample import PriorSample, predictive_group, stacked
+from thali._model.prior_sample import PriorSample, observed_of_design, predictive_group, stacked
 from thali._posterior.view import Posterior
 
 from .density import MIDDLE, TIE_SD, WIDTH
@@ -67,8 +67,4 @@ def observed(problem: "WorthProblem", posterior: Posterior) -> dict[str, np.ndar
     """Return what `observed_data` holds after a fit to these data; nothing if they have another design."""
     if list(problem.single.labels) != posterior.labels:
         return {}
-    stored = problem.groups()
-    for name, constant in stored.constants.items():
-        if not np.array_equal(posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant):
-            return {}
-    return {name: np.asarray(values) for name, (_, values) in stored.observed.items()}
+    return observed_of_design(posterior, problem.groups())

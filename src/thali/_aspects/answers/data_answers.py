@@ -100,8 +100,7 @@ class DataAnswers:
 
     def respondents(self, data: Any, asked: Questions, draws: np.ndarray, ties: bool) -> list[AlikeRespondents]:
         """Those who answered, by some draws, as respondents who are alike."""
-        probabilities = self.answer_probabilities(data, draws, ties)
-        return [AlikeRespondents(probabilities, lambda some: asked.times[some, None])]
+        return [AlikeRespondents.answering(self.answer_probabilities(data, draws, ties), asked.times)]
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         """The probabilities of the answers to questions of these data, by some draws."""

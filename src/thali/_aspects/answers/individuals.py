@@ -7,10 +7,10 @@ import numpy as np
 
 from thali._data.kinds import PEOPLE
 from thali._inference.numerics.truncated import SMALLEST
-from thali._inference.places import evenly_spaced
+from thali._inference.places import evenly_spaced, slices
 from thali._inference.seeds import streams
 from thali._model.option_scores import place_of
-from thali._people.individuals import blocks_of_people, individuals_table
+from thali._people.individuals import individuals_table
 from thali._people.populations import Individuals
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, spaced_draws
@@ -105,7 +105,7 @@ def reached_by(posterior: Posterior, none: Any) -> tuple[np.ndarray, list[str]]:
     at = None if none is None else place_of(none, labels)
     draws = draws_held(posterior.n_draws, people, n)
     found = np.empty((len(draws), people, n), bool)
-    for some in blocks_of_people(people, len(draws) * n):
+    for some in slices(people, len(draws) * n):
         shares = shares_of_people(posterior, some, draws)
         found[:, some] = shares > (1.0 / n if at is None else shares[:, :, [at]])
     if at is None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
+from thali._inference.places import BLOCK
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from ..draws.probabilities import BLOCK
 
 if TYPE_CHECKING:
     import pandas

@@ -152,9 +152,8 @@ def outcomes_table(posterior: Posterior, pairs: Any, covariates: Any = None) -> 
 def outcome_draws(posterior: Posterior, part: LeftPair) -> np.ndarray:
     """The probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
     count, n_outcomes = part.counts.shape
-    first, second = (np.full(count, posterior.labels.index(label)) for label in part.pair)
     lift = lift_for(posterior, [part.pair] * count, part.known(posterior.covariates))
-    draws = probability_draws(columns_of(posterior), first, second, posterior.lapse, lift)
+    draws = probability_draws(columns_of(posterior), *part.places(posterior.labels), posterior.lapse, lift)
     p = draws.reshape(*posterior.shape, count)
     if n_outcomes == 2:
         return np.stack([p, 1.0 - p], axis=-1)

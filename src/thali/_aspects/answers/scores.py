@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._inference.places import slices
 from thali._inference.seeds import streams
 from thali._labels import as_label, shorten
 from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, tabulate_scores
-from thali._people.individuals import blocks_of_people
 from thali._people.segments import Segments
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
@@ -35,7 +35,7 @@ def scores_of_people(
     names, codes = _groups_of(by, people)
     weights = streams(random_seed, 1)[0].standard_gamma(1.0, (draws, len(people)))
     (means, above), drawn = np.zeros((2, len(names), n)), np.zeros((len(names), draws, n))
-    for some in blocks_of_people(len(people), draws * n):
+    for some in slices(len(people), draws * n):
         shares = shares_of_people(posterior, some)
         scores, better = scale.scores(shares), scale.above(shares)
         for code in np.unique(codes[some]):

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from thali._inference.places import BLOCK
+
 from ..draws.columns import FeatureColumns
-from ..draws.probabilities import BLOCK
 
 # How much one feature explains: the likelihood that it adds, its weight integrated out --------------------------------
 
@@ -124,11 +125,6 @@ class FeatureSets:
         """A set as a matrix of objects by features."""
         members = self.members[number]
         return self.patterns[members[members >= 0]].T
-
-    def distinct(self, number: int) -> tuple[np.ndarray, np.ndarray]:
-        """The patterns of a set and how often each is in it."""
-        members = self.members[number]
-        return np.unique(members[members >= 0], return_counts=True)
 
 
 def feature_sets(columns: FeatureColumns, n: int) -> FeatureSets:

@@ -4,11 +4,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from thali._inference.places import slices
+
 from .columns import FeatureColumns
 from .covariates import Lift, lifted
-
-# Numbers held at once by a block of draws: 16 MiB as float64.
-BLOCK = 2**21
 
 
 def advantages(
@@ -101,10 +100,3 @@ def mean_probabilities(
     for _, p, _ in probability_blocks(columns, first, second, lapse, lift):
         total += p.sum(axis=0)
     return total / columns.n_draws
-
-
-def slices(draws: int, numbers_per_draw: int) -> Iterator[slice]:
-    """Slices over the draws, each of at most BLOCK numbers."""
-    step = max(1, BLOCK // max(1, numbers_per_draw))
-    for start in range(0, draws, step):
-        yield slice(start, min(start + step, draws))

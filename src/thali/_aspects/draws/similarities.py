@@ -6,11 +6,11 @@ import numpy as np
 
 from thali._data.kinds import SIMILARITIES
 from thali._inference.numerics.counts import log_normal_density
+from thali._inference.places import BLOCK
 from thali._model.choice_groups import pair_coordinates, pair_index, pair_names
 from thali._posterior.view import Posterior
 
 from .columns import FeatureColumns
-from .probabilities import BLOCK
 from .tree import DataPart
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._inference.numerics.counts import outcomes
+from thali._inference.places import slices
 from thali._model.choice_groups import (
     MAX_PAIRS,
     DataGroups,
@@ -21,7 +22,7 @@ from thali._posterior.view import COVARIATE
 
 from ..draws.columns import FeatureColumns
 from ..draws.covariates import Lift, lifted, with_worths
-from ..draws.probabilities import advantage_blocks, lapsing, probability_draws, slices
+from ..draws.probabilities import advantage_blocks, lapsing, probability_draws
 from ..draws.tree import DataPart
 from .answer_draws import choice_answers, comparison_answers
 

@@ -6,12 +6,11 @@ import numpy as np
 
 from thali._compile.jit import compiled
 from thali._data.answers import ordered_pairs
-from thali._inference.places import starts
+from thali._inference.places import slices, starts
 from thali._model.best_worst import RANKING, answer_probabilities
 from thali.errors import DataError
 
 from ..draws.columns import FeatureColumns
-from ..draws.probabilities import slices
 from ..state import COLUMNS, clear_row, empty_state
 from .sets import LARGEST, empty_cache, lay_out, set_shares
 

@@ -113,16 +113,6 @@ class LuceProblem(SetProblem):
         """Of every place."""
         return self._shares(weights, beta)[1]
 
-    def log_likelihoods(self, weights: np.ndarray) -> np.ndarray:
-        """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
-        own = weights[:, self.members]
-        whole = np.add.reduceat(own, self.start[:-1], axis=1)
-        if self.lapse == 0.0:
-            chosen = np.bincount(self.members, self.counts, self.n_aspects)
-            return _logs(weights) @ chosen - _logs(whole) @ self.totals
-        q = own / np.repeat(whole, self.sizes, axis=1)
-        return _logs((1.0 - self.lapse) * q + self.lapse / np.repeat(self.sizes, self.sizes)) @ self.counts
-
     def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """The derivatives at a point.
 
@@ -228,10 +218,6 @@ class BestWorstProblem(SetProblem):
         """Of every answer."""
         return answer_probabilities(weights[None], self.start, self.members, self.lapse, self.rule)[0]
 
-    def log_likelihoods(self, weights: np.ndarray) -> np.ndarray:
-        """The log-likelihood of each of several weights (draws, options), without multinomial coefficients."""
-        return _logs(answer_probabilities(weights, self.start, self.members, self.lapse, self.rule)) @ self.counts
-
     def slopes(self, weights: np.ndarray, beta: np.ndarray) -> LogWeightDerivatives:
         """The derivatives at a point; the information is that of the squared gradients of the choices."""
         n = self.n_aspects
@@ -281,8 +267,3 @@ class BestWorstProblem(SetProblem):
 def _entries(m: int, rule: str) -> int:
     """Entries of the largest array that an answer needs: rankings, members and members."""
     return m**2 * (factorial(m - 2) if rule == RANKING else 1)
-
-
-def _logs(p: np.ndarray) -> np.ndarray:
-    """Logarithms of probabilities, of which some may be too small for a number."""
-    return np.log(np.maximum(p, 1e-300))

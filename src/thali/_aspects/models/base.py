@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from thali._inference.chains import Run
 from thali._labels import shorten, suggest
 from thali._model.engine import Engine, Prepared
 from thali._model.evidence import EvidenceRun, checked_evidence_run
 from thali._model.given_data import data_of_thali
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
-from thali._model.sampling import Sampling
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
@@ -164,9 +162,6 @@ class LatentFeatures(RunByChains):
     ) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
         return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
-
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        return self._engine.sampling(self, source, run)
 
     def _quicker(self, data: Any) -> Setting | None:
         """A method that takes less time for these data."""

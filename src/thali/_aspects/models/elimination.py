@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.kinds import PAIRS
+from thali._model.base import FixedMethod
 from thali._model.best_worst import RANKING
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
@@ -20,7 +21,7 @@ from thali._people.segments import numbers_of_segments
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
-from thali.errors import Argument, ArgumentError, Setting
+from thali.errors import Setting
 
 from ..choice_dependence import dependence_of_choices
 from ..likelihoods.elimination import Elimination, as_choices
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     import pandas
 
 
-class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers):
+class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAnswers, ChoiceAnswers):
     r"""Infer the aspects behind choices between options, two or more at a time.
 
     Option i is chosen over option j with probability
@@ -176,18 +177,6 @@ class EliminationByAspects(EstimatedAspects, KindAnswers, ChooserAnswers, Choice
         self.best_worst = best_worst
         self.covariates = covariates
         self.people = people
-
-    def set_params(self, **params: Any) -> Any:
-        """Change arguments by name; returns the model. That of a fitted model stays by the `method` of its fit.
-
-        Raises
-        ------
-        ArgumentError
-            For a name that the model does not have, or another method than that of the fit.
-        """
-        if self._is_fitted() and params.get("method", self.method) != self.method:
-            raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
-        return super().set_params(**params)
 
     def _as_data(self, data: Any) -> Any:
         check_people(self.people, data=data)

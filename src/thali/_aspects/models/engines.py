@@ -8,7 +8,7 @@ from thali._inference.chains import FIRST_DRAWS, Run, checked_run, recorded_of
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
 from thali._model.bound import bounded, share_left
-from thali._model.engine import Chains, Prepared
+from thali._model.engine import ChainsOfRespondents, Prepared
 from thali._model.sampling import Sampling
 from thali._posterior.dependence import Dependence
 from thali.errors import ConvergenceWarning, DataWarning, ThaliWarning
@@ -21,15 +21,13 @@ if TYPE_CHECKING:
     import pandas
     import xarray
 
-    from thali._posterior.convergence import ConvergenceCheck
-
     from ..samplers.chains import FeatureChain
 
 FIRST_TEMPERED = 500  # draws of tempered chains, which are far apart, after which they are looked at first
 MIN_SHARE = 0.5  # of the budget, with which chains that stay apart begin again with tempering
 
 
-class ByChains(Chains):
+class ByChains(ChainsOfRespondents):
     """Chains of the sampler for the prior and the likelihood; answers are averages over their draws."""
 
     has_evidence = True
@@ -56,10 +54,6 @@ class ByChains(Chains):
         dependence = model._dependence(source, parts)
         sampling = sampling_of_parts(model._population(source), source, run, parts, dependence)
         return replace(sampling, quicker=model._quicker(source))
-
-    def convergence(self, model: Any) -> "ConvergenceCheck":
-        found, dependence = self.agreement(model), model._view.dependence
-        return replace(found, people=None if dependence is None else dependence.warning)
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
         from ..answers.fit_quality import noise_sentence, swap_sentence

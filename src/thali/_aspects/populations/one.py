@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._model.prior_sample import PriorSample, predictive_group, stacked
+from thali._model.prior_sample import PriorSample, observed_of_design, predictive_group, stacked
 from thali._people.populations import refuse_one_group
 from thali._posterior.view import Posterior
 
@@ -154,10 +154,7 @@ def observed_by(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, n
     """What the group observed_data of a fit to these data holds; nothing if they have another design."""
     own = {name: values[:1] for name, values in own_draws(posterior, likelihood.parameters).items()}
     part = likelihood.posterior_part(as_drawn(posterior).at(0), own, data, (1, 1), False)
-    for name, constant in part.constants.items():
-        if not np.array_equal(posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant):
-            return {}
-    return {name: np.asarray(values) for name, (_, values) in part.observed.items()}
+    return observed_of_design(posterior, part)
 
 
 # Draws from the prior: any prior over features, joined with any likelihood -------------------------------------------

@@ -7,10 +7,8 @@ import numpy as np
 
 from thali._data.rows import TrainingData, made_dense
 from thali._described import Facts
-from thali._inference.chains import Run
 from thali._model.base import Job
 from thali._model.engine import Engine
-from thali._model.sampling import Sampling
 from thali._posterior.interval import INTERVAL
 
 from ..blocks import is_blocked
@@ -272,9 +270,6 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
 
     def _class_weight(self) -> Any:
         return self.class_weight
-
-    def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
-        return self._engine.sampling(self, source, run)
 
     def _prior(self) -> Any:
         """The prior that the arguments say."""

@@ -97,6 +97,7 @@ class PairedComparisons(Judged):
     _ANSWER = ("comparison", "comparisons")
     are_choices = add_up = True
     _FIELDS = ("labels", "first", "second", "wins", "losses", "tied", "forward", "answers", "covariates", "dates")
+    _IF_KNOWN = "dates"
 
     labels: tuple[str, ...]
     first: np.ndarray
@@ -157,10 +158,7 @@ class PairedComparisons(Judged):
     ] = parts.together
 
     def _freeze(self, *values: Any) -> "PairedComparisons":
-        super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
-        if self.dates is None:  # files and digests of data without dates stay as they were before there were any
-            vars(self).pop("dates")
-        return self
+        return super()._freeze(*values, *[None] * (len(self._FIELDS) - len(values)))
 
     def __str__(self) -> str:
         total = plural(self.n_comparisons, "comparison")

@@ -30,6 +30,11 @@ class LeftPair(NamedTuple):
     counts: np.ndarray  # (cells, outcomes): the first option was chosen, neither was (if there are ties), the second
     covariates: dict[str, np.ndarray] | None = None  # of comparisons, by name one number a cell; None: there are none
 
+    def places(self, labels: list[str]) -> tuple[np.ndarray, np.ndarray]:
+        """Where both options are among labels, for each cell."""
+        first, second = (np.full(len(self.counts), labels.index(label)) for label in self.pair)
+        return first, second
+
     def known(self, names: Iterable[str]) -> dict[str, np.ndarray] | None:
         """Those of the covariates that have one of these names; None: the comparisons have no covariates."""
         if self.covariates is None:

@@ -101,6 +101,7 @@ class Similarities(Judged):
     option_word = "object"
     _ANSWER = ("similarity", "similarities")
     _FIELDS = ("labels", "first", "second", "values", "judgements", "sigma", "_lowest_diagonal", "answers")
+    _IF_KNOWN = "answers"
 
     labels: tuple[str, ...]
     first: np.ndarray
@@ -331,12 +332,6 @@ class Similarities(Judged):
     @classmethod
     def _of(cls, found: Measured, sigma: float | None = None, answers: JudgedValues | None = None) -> "Similarities":
         return cls.__new__(cls)._fill(found, sigma, answers)
-
-    def _freeze(self, *values: Any) -> "Similarities":
-        super()._freeze(*values)
-        if self.answers is None:  # files hold what is known alone
-            vars(self).pop("answers")
-        return self
 
     def with_values(self, values: np.ndarray) -> "Similarities":
         """The same objects and measured pairs with other similarities, in the order of `first` and `second`."""

@@ -97,6 +97,7 @@ class Triplets(Judged):
     option_word = "object"
     add_up = True
     _FIELDS = ("labels", "start", "first", "second", "counts", "answers")
+    _IF_KNOWN = "answers"
 
     labels: tuple[str, ...]
     start: np.ndarray
@@ -287,12 +288,6 @@ class Triplets(Judged):
         asked = times > 0
         answers = ChosenPlaces.of_rows(who.of_rows(asked), np.concatenate(places), times[asked])
         return self._freeze(labels, *fields, answers)
-
-    def _freeze(self, *values: Any) -> "Triplets":
-        super()._freeze(*values)
-        if self.answers is None:  # files hold what is known alone
-            vars(self).pop("answers")
-        return self
 
     def to_frame(self) -> "pd.DataFrame":
         """A row for each pair of each set: a, b, set, count.

@@ -20,9 +20,21 @@ if TYPE_CHECKING:
     from thali._paired.leaderboard import Made
 
 _BOARD = ".nc"  # how the name of a saved leaderboard ends
-_HOW = {"ties": "davidson", "method": "laplace", "random_seed": 0, "people": None}
-_HOW |= {"anchor_model": None, "pool": False, "spread": None}
-_ASKED = ("judges", "judge_sd", "judge_bias", "period", "drift", "since", "until", "ci")
+_HOW = {"ties": "davidson", "anchor_model": None, "pool": False}
+_ASKED = (
+    "method",
+    "random_seed",
+    "people",
+    "spread",
+    "judges",
+    "judge_sd",
+    "judge_bias",
+    "period",
+    "drift",
+    "since",
+    "until",
+    "ci",
+)
 _OF_TABLES = {"covariates": None, "by": None, "id": None}
 
 
@@ -104,14 +116,12 @@ def _begun(name: str, wanted: dict[str, Any]) -> "Made":
     """What the leaderboard of a file, or of a bundled data set, is made of; large files are read in batches."""
     from thali import datasets
     from thali._paired.counted import CountedComparisons, count
-    from thali._paired.leaderboard import Made, check_settings
+    from thali._paired.leaderboard import Made, checked_settings
     from thali._paired.worths import WorthsRequest
     from thali._reading.counting import is_large
 
     asked = WorthsRequest(**{key: wanted.pop(key) for key in _ASKED if key in wanted})
-    how = {key: wanted.pop(key, usual) for key, usual in _HOW.items()} | asked._asdict()
-    checked = "method", "people", "anchor_model", "pool", "spread"
-    check_settings(asked, wanted.get("by"), *(how[name] for name in checked))
+    how = checked_settings(asked, wanted.get("by"), *(wanted.pop(key, usual) for key, usual in _HOW.items()))
     wanted = asked.columns(wanted, False)
     named = _OF_TABLES | wanted
     is_bundled = name in {record.name for record in datasets.catalogue()}
