@@ -99,8 +99,8 @@ operations.cache_at.register(PlainPairs)(
     lambda p, caches, t: PlainCache(caches.own[t], caches.other[t], caches.term[t])
 )
 operations.is_scale_free.register(PlainPairs)(lambda pairs: True)
-operations.delta_own.register(PlainPairs)(lambda p, c, b, i, d, g: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False))
-operations.apply_own.register(PlainPairs)(lambda p, c, b, i, d, g: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True))
+operations.delta_own.register(PlainPairs)(lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, False))
+operations.apply_own.register(PlainPairs)(lambda p, c, b, i, d: row(p, c, b, 0, i, d, 0.0, 0.0, 0.0, True))
 operations.delta_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, False))
 operations.apply_member.register(PlainPairs)(lambda p, c, b, k, i, d: row(p, c, b, k, i, d, -d, 0.0, -d, True))
 operations.delta_compensated_member.register(PlainPairs)(

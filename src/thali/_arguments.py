@@ -3,7 +3,7 @@
 import math
 import numbers
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeGuard
 
 from .errors import Argument, ArgumentError, Fact
 from .errors import one_of as listed
@@ -18,6 +18,11 @@ def _named(name: str | Fact) -> Fact:
     return name if isinstance(name, Fact) else Argument(name)
 
 
+def is_list(value: Any) -> TypeGuard[Iterable[Any]]:
+    """Return whether a value is several ones, and no text."""
+    return isinstance(value, Iterable) and not isinstance(value, str)
+
+
 def whole(name: str | Fact, value: Any, least: int) -> int:
     """A whole number of at least `least`, and of a size that can be counted to."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
@@ -30,7 +35,7 @@ def whole(name: str | Fact, value: Any, least: int) -> int:
 
 def several_whole(name: str, value: Any, least: int) -> tuple[int, ...]:
     """A whole number of at least `least`, or several."""
-    several = not isinstance(value, str) and isinstance(value, Iterable)
+    several = is_list(value)
     numbers = tuple(whole(name, number, least) for number in (value if several else (value,)))
     if not numbers:
         raise ArgumentError(Argument(name), f" must be one or more integers >= {least}; got none.")

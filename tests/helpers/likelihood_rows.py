@@ -68,9 +68,9 @@ def change(rng, model, c, b, which, i, k, d, commit):
     likelihood, m = model.likelihood, b.m[k]
     delta = 0.0
     if which == UNIQUE:
-        delta = operations.delta_own(likelihood, c, b, i, d, 0.0)
+        delta = operations.delta_own(likelihood, c, b, i, d)
         if commit:
-            operations.apply_own(likelihood, c, b, i, d, 0.0)
+            operations.apply_own(likelihood, c, b, i, d)
     elif which == MEMBER:
         delta = operations.delta_member(likelihood, c, b, k, i, d)
         if commit:

@@ -146,7 +146,7 @@ def _apply_transfer(rated, c, b, k, other, d):
     pass
 
 
-def _delta_own(rated, c, b, i, d, columns):
+def _delta_own(rated, c, b, i, d):
     return -np.inf  # never called: there are no unique weights
 
 

@@ -19,7 +19,8 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
-from .state import COLUMNS, FeatureState, capacity, remove_column, replica, resized, stack
+from .operations import cache_at
+from .state import COLUMNS, FeatureState, capacity, change_owner, remove_column, replica, resized, stack
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa
@@ -199,15 +200,25 @@ def remove_from_all(states: Any, base: Any, k: Any) -> None:
 def set_owner(states: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
     """Option i joins column k or leaves it, which then has m owners and that log rate."""
     for g in range(states.w.shape[0]):
-        b = replica(states, g)
-        b.Z[k, i] = 1.0 - b.Z[k, i]
-        b.m[k] = m
-        b.log_rate[k] = rate
+        change_owner(replica(states, g), k, i, m, rate)
 
 
 @generic
 def group_at(likelihood: Any, g: Any) -> None:
     """The likelihood of group g, from the stacked one."""
+
+
+@scalar
+def level_caches(model: Any, caches: Any, t: Any) -> Any:
+    """The caches of all groups at replica t."""
+    return cache_at(group_at(model.likelihood, 0), caches, t)
+
+
+@scalar
+def select_group(model: Any, caches: Any, states: Any, g: Any) -> Any:
+    """The likelihood of group g, its cache and its state, from those of a replica."""
+    likelihood = group_at(model.likelihood, g)
+    return likelihood, cache_at(likelihood, caches, g), replica(states, g)
 
 
 # Who is of which kind, and what everybody answered --------------------------------------------------------------------

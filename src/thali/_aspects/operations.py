@@ -8,6 +8,8 @@ A `delta_*` operation returns the change of the log-likelihood and is evaluated 
 
 from typing import Any
 
+import numpy as np
+
 from thali._compile.jit import generic, scalar
 
 # ------------------------------------------------------------------------------------------------------------- priors
@@ -125,8 +127,8 @@ def is_scale_free(likelihood: Any) -> None:
 
 
 @generic
-def delta_own(likelihood: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
-    """s[i] += d; the number of option i's singleton columns changes by `columns`."""
+def delta_own(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+    """The unique weight s[i] grows by d."""
 
 
 @generic
@@ -201,7 +203,7 @@ def delta_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d:
 
 
 @generic
-def apply_own(likelihood: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
+def apply_own(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     """See delta_own."""
 
 
@@ -242,7 +244,7 @@ def apply_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
 
 @generic
 def apply_scale(likelihood: Any, c: Any, b: Any, factor: Any) -> None:
-    """All weights are multiplied by the factor."""
+    """All weights are multiplied by the factor; default: nothing to do."""
 
 
 @generic
@@ -368,6 +370,11 @@ def _apply_transfer(likelihood: Any, c: Any, b: Any, k: Any, other: Any, d: Any)
             apply_compensated_member(likelihood, c, b, i, rest, d)
 
 
+@apply_scale.register(object)
+def _apply_no_scale(likelihood: Any, c: Any, b: Any, factor: Any) -> None:
+    pass
+
+
 @apply_copies.register(object)
 def _apply_no_copies(likelihood: Any, c: Any, b: Any, k: Any, extra: Any) -> None:
     pass
@@ -397,3 +404,25 @@ def _no_scaled_parameters(likelihood: Any, c: Any) -> Any:
 @note_parameters.register(object)
 def _note_no_parameters(likelihood: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
     pass
+
+
+# ------------------------------------------------------------------------------- changes that no sampler asks for
+
+
+def _no_own(likelihood: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+    return -np.inf
+
+
+def _no_change(likelihood: Any, c: Any, b: Any, x: Any, y: Any, d: Any) -> Any:
+    return -np.inf
+
+
+_OWN, _MEMBERS, _WEIGHTS = (delta_own, apply_own), (delta_member, apply_member), (delta_weight, apply_weight)
+_COMPENSATED = (
+    delta_compensated_member,
+    apply_compensated_member,
+    delta_compensated_weight,
+    apply_compensated_weight,
+)
+WITHOUT_UNIQUE: dict[Any, Any] = dict.fromkeys(_OWN, _no_own) | dict.fromkeys(_COMPENSATED, _no_change)
+WITHOUT_COLUMNS: dict[Any, Any] = dict.fromkeys((*_MEMBERS, *_WEIGHTS, *_COMPENSATED), _no_change)

@@ -203,6 +203,14 @@ def sum_of_weights(b: Any) -> Any:
 
 
 @scalar
+def change_owner(b: Any, k: Any, i: Any, m: Any, rate: Any) -> None:
+    """Option i joins column k or leaves it, which then has m owners and that log rate."""
+    b.Z[k, i] = 1.0 - b.Z[k, i]
+    b.m[k] = m
+    b.log_rate[k] = rate
+
+
+@scalar
 def remove_column(b: Any, k: Any) -> None:
     """The last column takes the place of column k."""
     last = b.whole[COLUMNS] - 1

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._arguments import is_list
 from thali._data.experiments import ChoiceExperiment
 from thali._data.experiments.levels import ALPHABET, MANY_LEVELS, MEASURED, NUMBERS, as_number, is_whole
 from thali._data.experiments.scheme import INSIDE, Encoded, Scheme, why_no_constants, with_constants
@@ -172,7 +173,7 @@ def _piece_names(name: str, knots: Sequence[float]) -> list[str]:
 
 
 def read_new(
-    coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str] = ()
+    coding: Coding, scheme: "Scheme", new: "pd.DataFrame | ChoiceExperiment", respondents: Sequence[str]
 ) -> tuple[np.ndarray, "Encoded"]:
     """New tasks in the columns of the coding; an attribute that is taken as a number may have any value."""
     cells, found = read_cells(coding, scheme, new, respondents)
@@ -385,11 +386,11 @@ def interaction_pairs(interactions: Any) -> tuple[tuple[str, str], ...]:
     )
     if isinstance(interactions, Mapping):
         interactions = [(name, other) for name, others in interactions.items() for other in others]
-    if isinstance(interactions, str) or not isinstance(interactions, Iterable):
+    if not is_list(interactions):
         raise wrong
     found = []
     for pair in interactions:
-        if isinstance(pair, str) or not isinstance(pair, Iterable) or len(pair := tuple(map(str, pair))) != 2:
+        if not is_list(pair) or len(pair := tuple(map(str, pair))) != 2:
             raise wrong
         one, other = pair
         if one == other or (one, other) in found or (other, one) in found:

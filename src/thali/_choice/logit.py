@@ -274,12 +274,12 @@ def clustered(tasks: Any, beta: np.ndarray, inverse: np.ndarray, first_task: np.
     return inverse @ (of_person.T @ of_person) @ inverse
 
 
-def contradicted_sentence(data: "ChoiceExperiment", monotone: Mapping[str, str], least: float = 3.0) -> str:
-    """A sentence about directions that the choices contradict by `least` standard errors; "" if there are none."""
+def contradicted_sentence(data: "ChoiceExperiment", monotone: Mapping[str, str]) -> str:
+    """A sentence about directions that the choices contradict by 3 standard errors; "" if there are none."""
     if not monotone:
         return ""
     z = direction_scores(data, tuple(monotone))
-    against = [name for name, way in monotone.items() if z[name] * (1 if way == "increasing" else -1) < -least]
+    against = [name for name, way in monotone.items() if z[name] * (1 if way == "increasing" else -1) < -3.0]
     if not against:
         return ""
     named = listed(f"{name!r} ({monotone[name]}; z = {z[name]:.1f})" for name in against)

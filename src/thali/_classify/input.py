@@ -261,7 +261,7 @@ class Standard(NamedTuple):
         return np.ascontiguousarray(self.apply(matrix)[:, self.varies])
 
 
-def standard_of(matrix: Any, names: np.ndarray | None = None, counts: np.ndarray | None = None) -> Standard:
+def standard_of(matrix: Any, names: np.ndarray | None, counts: np.ndarray | None = None) -> Standard:
     r"""Mean and population standard deviation of the columns of the training data.
 
     .. math:: z_{ij} = (x_{ij} - \bar x_j) / s_j, \qquad s_j^2 = \frac{\sum_i c_i (x_{ij} - \bar x_j)^2}{\sum_i c_i}

@@ -46,9 +46,7 @@ def weights_of(sample_weight: Any, rows: int) -> np.ndarray:
     return weight
 
 
-def weighted_classes(
-    weight: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any = None
-) -> np.ndarray:
+def weighted_classes(weight: np.ndarray, codes: np.ndarray, classes: np.ndarray, class_weight: Any) -> np.ndarray:
     r"""Weights of rows times those of their classes.
 
     .. math:: w_k^{\text{balanced}} = \frac{\sum_i w_i}{K \sum_{i: y_i = k} w_i}
@@ -98,12 +96,12 @@ def _given(class_weight: Mapping[Any, Any], classes: np.ndarray) -> np.ndarray:
     return factors
 
 
-def refuse_fractions(counts: np.ndarray, method: str, others: tuple[str, ...]) -> None:
-    """Refuse weights that are not whole, where a method draws a variable for each copy of a row."""
+def refuse_fractions(counts: np.ndarray, others: tuple[str, ...]) -> None:
+    """Refuse weights that are not whole, where Gibbs sampling draws a variable for each copy of a row."""
     if (fraction := counts != np.floor(counts)).any():
         raise DataError(
             Message(f"Some rows have weight {counts[int(np.argmax(fraction))]:g}, but "),
-            Setting("method", method),
+            Setting("method", "gibbs"),
             " draws one variable per copy of a row; pass integer weights, or set ",
             Message(Argument("method"), " to ", one_of("method", others, " or ")),
             ".",

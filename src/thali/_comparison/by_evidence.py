@@ -64,7 +64,7 @@ def compare_by_evidence(
     data: Any,
     how: EvidenceRun,
     prior_odds: Mapping[str, float] | None,
-    job: Any = None,
+    job: Any,
 ) -> "pandas.DataFrame":
     """The table of `thali.compare` with ``by="evidence"``."""
     odds = _checked_odds(prior_odds, named)

@@ -158,8 +158,10 @@ def refuse_thousands(frame: "pd.DataFrame", *names: str) -> None:
             )
 
 
-def count_column(frame: "pd.DataFrame", name: str, weights: bool) -> np.ndarray:
-    """The column as counts, one for each row."""
+def count_column(frame: "pd.DataFrame", name: str | None, weights: bool) -> np.ndarray:
+    """The column as counts, one for each row; 1 without a column."""
+    if name is None:
+        return np.ones(len(frame))
     found = column(frame, name)
     if not weights:
         refuse_thousands(frame, name)

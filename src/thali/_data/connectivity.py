@@ -35,10 +35,10 @@ def connected(labels: Sequence[str], first: np.ndarray, second: np.ndarray) -> l
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def disconnected(groups: list[list[str]], never_compared: list[str], most: int = 4) -> str:
+def disconnected(groups: list[list[str]], never_compared: list[str]) -> str:
     """What to tell of options that no chain of comparisons connects; "" when all are connected."""
     sentences = []
-    if found := parted("options", groups, "compared with each other", most):
+    if found := parted("options", groups, "compared with each other"):
         sentences.append(f"{found} Predictions of choices between these groups depend only on the prior.")
     if never_compared:
         was, them = ("was", "it") if len(never_compared) == 1 else ("were", "them")
@@ -48,12 +48,12 @@ def disconnected(groups: list[list[str]], never_compared: list[str], most: int =
     return " ".join(sentences)
 
 
-def parted(what: str, groups: list[list[str]], how: str, most: int = 4) -> str:
+def parted(what: str, groups: list[list[str]], how: str) -> str:
     """Which groups of two and more were never brought together; "" if there is one."""
     large = [group for group in groups if len(group) > 1]
     if len(large) < 2:
         return ""
-    names = listed([f"({shorten(group)})" for group in large], most + 1)
+    names = listed([f"({shorten(group)})" for group in large], 5)
     return f"The {what} form {len(large):,} groups that were never {how}, {names}."
 
 

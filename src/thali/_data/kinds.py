@@ -106,8 +106,13 @@ class DataForm(NamedTuple):
     kind: str
     population: str = ONE
 
+    @property
+    def has_groups(self) -> bool:
+        """Whether the data are of several groups of respondents."""
+        return self.population == GROUPS
+
     def __str__(self) -> str:
-        return f"{self.kind} by group" if self.population == GROUPS else self.kind
+        return f"{self.kind} by group" if self.has_groups else self.kind
 
 
 def form_of(data: Any) -> DataForm:

@@ -155,8 +155,8 @@ def draw_answers(rng: np.random.Generator, times: np.ndarray, p: np.ndarray, sta
     """Return replicates of the answers to some questions (answers, draws), for p (draws, answers) in one order."""
     sizes = np.diff(start)
     if (sizes == sizes[0]).all():
-        by_question = np.moveaxis(p.T.reshape(len(sizes), sizes[0], -1), 1, 2)
-        return np.moveaxis(rng.multinomial(times, by_question), 2, 1).reshape(p.shape[1], -1)
+        by_question = p.reshape(len(p), len(sizes), -1).swapaxes(0, 1)
+        return rng.multinomial(times, by_question).swapaxes(1, 2).reshape(p.shape[1], -1)
     each = zip(times, np.split(p, start[1:-1], axis=1), strict=True)
     return np.concatenate([rng.multinomial(n, of_question).T for n, of_question in each])
 

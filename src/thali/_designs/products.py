@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from thali._arguments import is_list
 from thali._data.experiments.scheme import HELD_OUT
 from thali._labels import as_label, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, Setting
@@ -76,7 +77,7 @@ def attributes_of(attributes: Any, prohibited: Any) -> Attributes:
 
 
 def _levels_of(name: str, given: Any) -> tuple[Any, ...]:
-    levels = tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else ()
+    levels = tuple(given) if is_list(given) else ()
     labels = list(map(as_label, levels))
     if len(levels) < 2 or len(set(labels)) < len(labels):
         raise ArgumentError(
@@ -99,7 +100,7 @@ def _rule_of(given: Any, names: tuple[str, ...], levels: tuple[tuple[Any, ...], 
     found = {}
     for name, wanted in given.items():
         i = place_of("prohibited", name, names)
-        several = isinstance(wanted, Iterable) and not isinstance(wanted, str)
+        several = is_list(wanted)
         found[i] = frozenset(
             level_of("prohibited", names[i], each, levels[i]) for each in (wanted if several else [wanted])
         )
@@ -252,7 +253,7 @@ def _of_levels(name: str, given: Any, levels: Sequence[Any]) -> np.ndarray:
         for level, value in given.items():
             found[level_of("prior", name, level, levels)] = _utility(name, value)
         return found
-    if isinstance(given, Iterable) and not isinstance(given, str):
+    if is_list(given):
         values = np.array([_utility(name, value) for value in given])
         if len(values) != len(levels):
             raise ArgumentError(
@@ -303,7 +304,7 @@ def crossed_of(interactions: Any, names: Sequence[str]) -> tuple[tuple[int, int]
     """The pairs of attributes, by their numbers, whose levels are wanted together."""
     found = []
     for pair in interactions:
-        two = () if isinstance(pair, str) or not isinstance(pair, Iterable) else tuple(pair)
+        two = tuple(pair) if is_list(pair) else ()
         places = sorted({place_of("interactions", name, names) for name in two})
         if len(two) != 2 or len(places) != 2:
             raise ArgumentError(

@@ -1,12 +1,12 @@
 """The questions whose answers are expected to teach most, and how much that is, in nats."""
 
-from collections.abc import Iterable
 from itertools import combinations
 from math import comb
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._arguments import is_list
 from thali._inference.places import evenly_spaced, starts
 from thali._labels import as_label, suggest
 from thali.errors import ArgumentError
@@ -175,7 +175,7 @@ def options_among(among: Any, labels: list[str], least: int) -> list[int]:
     """The positions of the options that may be asked about."""
     if among is None:
         found = list(range(len(labels)))
-    elif isinstance(among, str) or not isinstance(among, Iterable):
+    elif not is_list(among):
         raise ArgumentError(f"`among` must be a list of labels; got {among!r}.")
     else:
         found = sorted({place_in(as_label(each), labels, "among") for each in among})

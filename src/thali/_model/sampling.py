@@ -66,7 +66,6 @@ class Sampling(Generic[AnyChain]):
     # The draws in a posterior, as chains adopt them; None: they stay there, and later ones are appended.
     draws_in: Callable[["xarray.DataTree"], list[Arrays]] | None = None
     status: Callable[[Sequence[AnyChain]], str] = lambda chains: ""  # shown while they run
-    unit: str = "draws"  # of the length of a run
     most: int | None = None  # longest run of unknown length; None: MAX_DRAWS
     first_draws: int | None = None  # of each chain, at which one is looked at first; None: FIRST_DRAWS
     quicker: Setting | None = None  # a method of the model that takes less time
@@ -251,7 +250,7 @@ class _Work:
                     tree = self.sampling.completed(tree)
                     return tree, attributes | {"posterior_": tree}, chains
                 if tempered is None:
-                    progress.note(f"after {target:,} {self.sampling.unit} per chain the chains do not agree yet")
+                    progress.note(f"after {target:,} draws per chain the chains do not agree yet")
                     target = min(self.sampling.next_look(target, convergence), self.sampling.allowed(chains))
                     chains = self._begun(target, _start_of(chains))
                 else:
@@ -304,9 +303,9 @@ class _Work:
             draws, least = sampling.allowed(self.chains), sampling.least_draws
             most = seconds * (run.tune + draws) / (run.tune + least)
             until = f", and up to {about(most)} if the chains agree late" if about(most) != about(seconds) else ""
-            fewer: Any = Setting(sampling.unit, max(1, least // 4))
+            fewer: Any = Setting("draws", max(1, least // 4))
         else:
-            until, fewer = "", f"fewer {sampling.unit}"
+            until, fewer = "", "fewer draws"
         quicker = (sampling.quicker, ", or ", fewer) if sampling.quicker else (fewer,)
         warn(LongRunWarning(f"This fit takes about {about(seconds)}{until}. Faster options: ", *quicker, "."))
 

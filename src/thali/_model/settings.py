@@ -105,7 +105,7 @@ USUAL = AnswerSettings()
 _OF_EVERY_RUN = {each.name: each for each in (CI, SEED, CORES)}
 
 
-def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str = "") -> AnswerSettings:
+def settings_from(given: Mapping[str, Any], spec: ModelSpec | None, method: str) -> AnswerSettings:
     """The settings of a model's answer with those that were given, checked.
 
     Raises

@@ -232,9 +232,9 @@ def unknown_respondents(people: Any) -> DataError:
     )
 
 
-def refuse_without_chains(people: Any, method: str, known: tuple[str, ...]) -> None:
-    """Raise for a value that a method without chains does not know."""
+def refuse_without_chains(people: Any, known: tuple[str, ...]) -> None:
+    """Raise for a value that the method without chains does not know."""
     if people is not None and people not in known:
         raise ArgumentError(
-            Setting("people", people), " requires ", Setting("method", "mcmc"), "; got ", Value("method", method), "."
+            Setting("people", people), " requires ", Setting("method", "mcmc"), "; got ", Value("method", "map"), "."
         )

@@ -29,9 +29,7 @@ class Advice(NamedTuple):
 
     draws: str | None = "draws"  # the argument that lengthens a run; None: there is none, and `stuck` is advised
     now: int | None = None  # its value; None: the draws of the summary
-    least: int = 0  # value that is advised at least
     tunes: bool = True  # whether `tune` is to be raised likewise
-    alone: tuple[str, int] = ("chains", 4)  # what a run of a single chain needs
     besides: tuple[Any, ...] = ()  # what helps, too, besides a longer run
     stuck: tuple[Any, ...] = (_STUCK,)  # where chains stay apart and no longer run would help
     longer_if_stuck: bool = False  # whether ten times as long a run is advised with `stuck`
@@ -158,7 +156,7 @@ def _judged(summary: "pandas.DataFrame", advice: Advice) -> ConvergenceCheck:
     fault, mend = " and ".join(faults), _mend(draws, longer, disagree, is_stuck, advice)
     if chains == 1:
         alone = ("with one chain there is no R-hat, so agreement between chains cannot be checked; use ",)
-        alone += (Setting(*advice.alone),)
+        alone += (Setting("chains", 4),)
         if short:
             parts = (f"{of_chains} is too short: {fault}; ", *mend, ". Also, ", *alone, ".")
         else:
@@ -213,7 +211,7 @@ def _mend(draws: int, longer: float, disagree: bool, is_stuck: bool, advice: Adv
 def _longer(times: float, now: int, advice: Advice) -> tuple[Any, ...]:
     """A run that is so many times as long."""
     assert advice.draws is not None
-    more = Setting(advice.draws, _two_digits(max(now * times, advice.least)))
+    more = Setting(advice.draws, _two_digits(now * times))
     return (more, f" (now {now})", *((" and a proportionally larger ", Argument("tune")) if advice.tunes else ()))
 
 

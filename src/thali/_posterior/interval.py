@@ -5,7 +5,7 @@ from thali._arguments import between
 INTERVAL = 0.89
 
 
-def tails_of(ci: float = INTERVAL) -> tuple[float, float]:
+def tails_of(ci: float) -> tuple[float, float]:
     """Return the ends of an interval of that probability as quantiles; what is no probability is refused."""
     ci = between("ci", ci, "the probability of an interval")
     return (1 - ci) / 2, (1 + ci) / 2
@@ -23,7 +23,7 @@ def interval_columns(ci: float = INTERVAL) -> tuple[str, str]:
     return f"{stem}_lb", f"{stem}_ub"
 
 
-def level_name(ci: float = INTERVAL) -> str:
+def level_name(ci: float) -> str:
     """Write a probability of intervals as per cent, such as "89 %"."""
     return f"{100 * ci:.6g} %"
 

@@ -160,8 +160,8 @@ class Posterior(PosteriorTree):
 
     @property
     def population(self) -> str:
-        """ONE, GROUPS, PEOPLE or KINDS."""
-        if self.has_individuals:
+        """ONE, GROUPS, PEOPLE, who have weights of their own about common ones, or KINDS."""
+        if self._stored("common_weights") is not None:
             return PEOPLE
         return str(self.fixed[POPULATION].item()) if POPULATION in self.fixed else ONE
 
@@ -169,11 +169,6 @@ class Posterior(PosteriorTree):
     def groups(self) -> tuple[str, ...]:
         """The names of the groups of people, or of the people; () of one group, or of kinds that are not known."""
         return tuple(map(str, self.draws["group"].values)) if self.population in (GROUPS, PEOPLE) else ()
-
-    @property
-    def has_individuals(self) -> bool:
-        """Whether everybody has weights of their own about common ones."""
-        return self._stored("common_weights") is not None
 
     @property
     def dependence(self) -> Dependence | None:
@@ -200,12 +195,12 @@ class Posterior(PosteriorTree):
     @property
     def members(self) -> np.ndarray:
         """The class of each respondent, by the numbers of each draw, one draw after another (draws, respondent)."""
-        return _flat(self.latent[MEMBERS].values)
+        return flat(self.latent[MEMBERS].values)
 
     @property
     def class_order(self) -> np.ndarray:
         """The number, in each draw, of the first, second, ... of the common classes (draws, class)."""
-        return _flat(self.latent["class_order"].values)
+        return flat(self.latent["class_order"].values)
 
     @property
     def most_classes(self) -> int:
@@ -420,7 +415,7 @@ class Posterior(PosteriorTree):
     @property
     def coefficients(self) -> np.ndarray:
         """Their coefficients, one draw after another (draws, covariates); of no covariates (draws, 0)."""
-        return _flat(self.draws["covariate"].values) if self.covariates else np.zeros((self.n_draws, 0))
+        return flat(self.draws["covariate"].values) if self.covariates else np.zeros((self.n_draws, 0))
 
     @property
     def option_covariates(self) -> np.ndarray:
@@ -506,9 +501,9 @@ class Posterior(PosteriorTree):
         return self.draws[name].values.ravel() if name in self.draws else None
 
 
-def _flat(array: np.ndarray) -> np.ndarray:
+def flat(array: np.ndarray) -> np.ndarray:
     """(chain, draw, ...) to (chain * draw, ...)."""
-    return array.reshape(-1, *array.shape[2:])
+    return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])
 
 
 def _rows_of(dataset: "xarray.Dataset", g: int) -> "xarray.Dataset":

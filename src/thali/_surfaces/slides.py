@@ -2,7 +2,6 @@
 
 import re
 import textwrap
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -80,11 +79,11 @@ def is_slide(name: str) -> bool:
     return _FILE.fullmatch(name) is not None
 
 
-def slide_files(slides: dict[str, Slide], kinds: Iterable[str] = _KINDS) -> dict[str, bytes]:
+def slide_files(slides: dict[str, Slide]) -> dict[str, bytes]:
     """Each slide as a file of each kind."""
     with Figures() as figures:
         return {
             f"{name}.{kind}": figures.saved(slide, kind, across=_PIXELS)
             for name, slide in slides.items()
-            for kind in kinds
+            for kind in _KINDS
         }

@@ -458,7 +458,7 @@ def environment_of(level: str, folder: Path) -> dict[str, str]:
     return {"NUMBA_CPU_NAME": level, "NUMBA_CPU_FEATURES": "", "NUMBA_CACHE_DIR": str(folder.absolute())}
 
 
-def fit_each(names: Sequence[str], cores: int, environment: dict[str, str] | None = None) -> Iterator[Fitted]:
+def fit_each(names: Sequence[str], cores: int, environment: dict[str, str] | None) -> Iterator[Fitted]:
     """Fit rows, each in a process of its own, `cores` at a time; yields them as they end."""
 
     def run(name: str) -> Fitted:

@@ -1,12 +1,13 @@
 """What a user has of a tree, checked and turned into nodes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from numbers import Real
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from thali._arguments import is_list
 from thali._labels import as_label
 from thali._source import Source, read_source
 from thali.errors import Argument, ArgumentError, DataError
@@ -39,7 +40,7 @@ def _members(groups: Any) -> list[tuple[str, list[str]]]:
     home: dict[str, int] = {}
     for number, (key, given) in enumerate(groups.items()):
         group = as_label(key)
-        if isinstance(given, str) or not isinstance(given, Iterable):
+        if not is_list(given):
             raise DataError(f"Group {group!r} must be a list of its members, such as ['tea', 'coffee']; got {given!r}.")
         members = [as_label(member) for member in given]
         if not members:

@@ -2,12 +2,10 @@
 
 import numpy as np
 import pytest
-from helpers.sentences import refused
 
 from thali._classify.plackett_luce.design import PlackettLuceDesign
 from thali._classify.plackett_luce.map_estimate import fit_map
-from thali._classify.plackett_luce.row_sums import BLOCK, CovariateRows, MapStepInput, distinct_rows, partial_statistics
-from thali.errors import DataError
+from thali._classify.plackett_luce.row_sums import BLOCK, CovariateRows, distinct_rows
 
 
 def made(n, p=7, n_classes=3, seed=1):
@@ -105,17 +103,16 @@ def test_rows_mostly_distinct_are_left_as_they_are():
     assert distinct_rows(W, codes)[0] is W
 
 
-def test_partial_statistics_add_up():
+def test_statistics_of_blocks_add_up():
     rng = np.random.default_rng(4)
-    X, y = rng.normal(size=(90, 3)), np.array(["a", "b", "c"])[np.arange(90) % 3]
+    X = rng.normal(size=(90, 3))
     design = PlackettLuceDesign.fit(X, ["x", "y", "z"])
     A = rng.gamma(0.5, size=(3, 7))
-    state = MapStepInput(A, A.sum(axis=0), np.array(["a", "b", "c"]), design)
-    parts = [partial_statistics(X[i : i + 30], y[i : i + 30], state) for i in (0, 30, 60)]
+    m = A.sum(axis=0)
+    W, codes = design.apply(X), np.arange(90) % 3
+    parts = [CovariateRows(W[i : i + 30], codes[i : i + 30], 3).statistics(A, m) for i in (0, 30, 60)]
     total = parts[0] + parts[1] + parts[2]
-    value, R, s = plain(design.apply(X), np.arange(90) % 3, A, state.m, np.ones(90))
+    value, R, s = plain(W, codes, A, m, np.ones(90))
     assert abs(total.log_likelihood - value) < 1e-11 * abs(value)
     np.testing.assert_allclose(total.R, R, rtol=1e-12)
     np.testing.assert_allclose(total.s, s, rtol=1e-12)
-    with refused(DataError, "`State.classes`"):
-        partial_statistics(X[:1], ["d"], state)

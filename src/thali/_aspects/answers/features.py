@@ -1,5 +1,6 @@
 """Features by their owners: how probable they are, their weights, and in which draws they are."""
 
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from thali._trees.tree import Tree
 
 
-def features_table(posterior: Posterior, min_probability: float = 0.05, ci: float = INTERVAL) -> "pandas.DataFrame":
+def features_table(posterior: Posterior, min_probability: float, ci: float = INTERVAL) -> "pandas.DataFrame":
     """The sets of options that own a feature together, the most probable first, those that choices do not show last."""
 
     from thali._tables import Table
@@ -97,7 +98,7 @@ def distinct_owners(columns: FeatureColumns) -> tuple[list[np.ndarray], np.ndarr
     number_of: dict[bytes, int] = {}
     owners = columns.owners.astype(np.int32)
     bounds = columns.first_owner.tolist()
-    keys = (owners[start:stop].tobytes() for start, stop in zip(bounds[:-1], bounds[1:], strict=True))
+    keys = (owners[start:stop].tobytes() for start, stop in pairwise(bounds))
     numbers = np.fromiter((number_of.setdefault(key, len(number_of)) for key in keys), np.int64, len(columns.sizes))
     return [np.frombuffer(key, np.int32) for key in number_of], numbers
 

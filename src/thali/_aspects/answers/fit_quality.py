@@ -59,7 +59,7 @@ MIN_NOISE, MAX_NOISE = 0.1, 0.7  # of the standard deviation of the similarities
 USUAL = 0.45  # of it, near which similarities left out were predicted best on real data (benchmarks/learned_sigma.py)
 
 
-def noise_sentence(posterior: Posterior, was_chosen: bool = False) -> Message | None:
+def noise_sentence(posterior: Posterior, was_chosen: bool) -> Message | None:
     """A sentence about a sigma, learned or chosen by cross-validation, far from that of usual judgements; else None."""
     # Few similarities say little about their own precision: noise alone explains them as well, or a feature for
     # nearly every pair.

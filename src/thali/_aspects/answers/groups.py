@@ -16,12 +16,12 @@ from thali._data.kinds import GROUPS
 from thali._model.choice_groups import MAX_PAIRS
 from thali._model.predictive_check import EACH
 from thali._posterior.densities import MAX_POINTWISE, is_pointwise
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import tails_of
 from thali._posterior.store import origin
-from thali._posterior.view import FACTS, POPULATION, Posterior
+from thali._posterior.view import FACTS, POPULATION, Posterior, flat
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import FeatureColumns, columns_of, flat
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.tree import DataPart, KeptDraws, kept_draws, stored_features
 from .features import add_convergence, checked_probability, distinct_owners, features_table
 
@@ -289,9 +289,7 @@ def _pair(value: Any) -> tuple[tuple[str, ...], Any]:
 MAX_COMPARED = 4  # groups, of which every two are compared feature by feature
 
 
-def group_features_table(
-    posterior: Posterior, min_probability: float = 0.05, similar: Any = None, ci: float = INTERVAL
-) -> "pandas.DataFrame":
+def group_features_table(posterior: Posterior, min_probability: float, similar: Any, ci: float) -> "pandas.DataFrame":
     """The features with a weight in each group, and for every two of up to four groups which weighs more."""
     from thali._tables import Table
 

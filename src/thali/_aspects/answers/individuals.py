@@ -1,9 +1,11 @@
 """People of whom each has weights of their own: what each prefers, draw by draw."""
 
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.kinds import PEOPLE
 from thali._inference.numerics.truncated import SMALLEST
 from thali._inference.places import evenly_spaced
 from thali._inference.seeds import streams
@@ -12,11 +14,11 @@ from thali._people.individuals import blocks_of_people, individuals_table
 from thali._people.populations import Individuals
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, spaced_draws
-from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import Posterior
+from thali._posterior.interval import tails_of
+from thali._posterior.view import Posterior, flat
 from thali.errors import Argument, ArgumentError, Setting
 
-from ..draws.columns import columns_of, flat
+from ..draws.columns import columns_of
 from ..draws.probabilities import lapsing
 from .features import features_table
 from .groups import group_weight_draws
@@ -32,7 +34,7 @@ MIN_PRESENT = 0.05  # probability of a feature whose weights are given
 
 def of_everybody(posterior: Posterior, what: str) -> Posterior:
     """The tree itself; an ArgumentError names what was asked for if people have no weights of their own."""
-    if not posterior.has_individuals:
+    if posterior.population != PEOPLE:
         raise no_individuals(what)
     return posterior
 
@@ -55,7 +57,7 @@ def person_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     found = features_table(one, MIN_PRESENT)["members"].tolist()
     sizes = np.array([len(each) for each in found], int)
     matter = (sizes > 1) & ~one.is_silent(sizes)  # the others are drawn from the prior
-    members = [each for each, matters in zip(found, matter, strict=True) if matters]
+    members = list(compress(found, matter))
     weights, present = group_weight_draws(posterior, members)
     drawn = np.full((draws, len(people), len(members)), np.nan)
     for k, (each, there) in enumerate(zip(weights, present, strict=True)):
@@ -93,7 +95,7 @@ def preferences_of_people(posterior: Posterior) -> Preferences:
     return Preferences(tuple((label,) for label in labels), found, posterior.groups)
 
 
-def reached_by(posterior: Posterior, none: Any = None) -> tuple[np.ndarray, list[str]]:
+def reached_by(posterior: Posterior, none: Any) -> tuple[np.ndarray, list[str]]:
     """Which options reach whom, truths (draws, people, options), and the labels of these options.
 
     They reach those whose share of them is above the mean of all, or above that of the one that stands for none.
@@ -156,7 +158,7 @@ def weights_of_people(posterior: Posterior, people: slice, draws: np.ndarray) ->
     return shared, own if unique is None else flat(unique)[draws][:, people]
 
 
-def population_table(posterior: Posterior, ci: float = INTERVAL) -> "pandas.DataFrame":
+def population_table(posterior: Posterior, ci: float) -> "pandas.DataFrame":
     """The share of each option by the common weights, with its interval."""
     import pandas as pd
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -239,7 +240,7 @@ def matched_table(posterior: Posterior, found: Matched, ci: float = INTERVAL) ->
 
     present = found.present.reshape(-1, *posterior.shape)
     bounds = np.searchsorted(found.feature, np.arange(len(found.membership) + 1))
-    of_each = [slice(*ends) for ends in zip(bounds[:-1], bounds[1:], strict=True)]
+    of_each = [slice(*ends) for ends in pairwise(bounds)]
     ends = np.array([np.quantile(found.weight[part], tails_of(ci)) for part in of_each]).reshape(-1, 2)
     columns = {
         "members": found.members(posterior.labels),

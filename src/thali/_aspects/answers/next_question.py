@@ -1,11 +1,11 @@
 """The questions that are best asked next, by a posterior of aspects."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import between, whole
+from thali._arguments import between, is_list, whole
 from thali._inference.numerics.counts import outcomes as with_ties
 from thali._labels import as_label
 from thali._model.next_question import (
@@ -85,7 +85,7 @@ def _aspect_target(goal: Mapping[str, Any], columns: FeatureColumns, labels: lis
     if not {"aspect"} <= set(goal) <= {"aspect", "similar"}:
         raise ArgumentError(f"`goal` must have the key 'aspect', and optionally 'similar'; got {dict(goal)!r}.")
     aspect = goal["aspect"]
-    members = [] if isinstance(aspect, str) or not isinstance(aspect, Iterable) else list(aspect)
+    members = list(aspect) if is_list(aspect) else []
     if not members:
         raise ArgumentError(f"`goal`: the aspect must be a list of at least one label; got {aspect!r}.")
     wanted = np.zeros(columns.n_options, bool)

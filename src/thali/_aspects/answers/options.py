@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.numerics.ranks import average_ranks
-from thali._model.ranks import tabulate_ranks
-from thali._posterior.interval import INTERVAL, tails_of
+from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
 
@@ -34,16 +33,6 @@ def shares_of(utility: np.ndarray) -> np.ndarray:
 def rank_draws(posterior: Posterior) -> np.ndarray:
     """The rank of each option by utility in each draw (draw, option), 1 the highest; equal ones share their mean."""
     return average_ranks(-utility_draws(columns_of(posterior)))
-
-
-def ranks_table(posterior: Posterior, every_rank: bool = False, ci: float = INTERVAL) -> "pandas.DataFrame":
-    """The posterior of the rank of each option by utility, 1 the highest, with the probability of the first, or all.
-
-    Where everybody has weights of their own it is that by the common ones.
-    """
-    labels, common = posterior.labels, posterior.common_worth
-    utility = utility_draws(columns_of(posterior)) if common is None else common.reshape(-1, len(labels))
-    return tabulate_ranks(utility, labels, every_rank, ci)
 
 
 # The weight that each option has alone --------------------------------------------------------------------------------

@@ -8,9 +8,9 @@ import numpy as np
 
 from thali._data.kinds import PAIRS
 from thali._model.choice_groups import pair_index, pair_names
-from thali._posterior.view import Posterior, parted
+from thali._posterior.view import Posterior, flat, parted
 
-from ..draws.columns import FeatureColumns, columns_of, flat
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.probabilities import advantages, lapsing
 from ..draws.tree import kept_draws
 from .features import distinct_owners

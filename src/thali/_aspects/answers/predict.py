@@ -103,7 +103,7 @@ def errors_of_predictions(
     lapse: float,
     chains: int,
     rule: str,
-    lift: Lift | None = None,
+    lift: Lift | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Monte Carlo standard errors of what `predicted` gives, in the same form."""
     from thali._posterior.summary import mean_errors

@@ -7,42 +7,30 @@ import numpy as np
 
 from thali._inference.seeds import streams
 from thali._labels import as_label, shorten
-from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, scores_of_draws, tabulate_scores
+from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, tabulate_scores
 from thali._people.individuals import blocks_of_people
 from thali._people.segments import Segments
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
-from ..draws.columns import columns_of
-from .individuals import no_individuals, shares_of_people
-from .kind import of_choices
-from .options import utility_draws
+from .individuals import shares_of_people
 
 if TYPE_CHECKING:
     import pandas
 
 
-def scores_table(posterior: Posterior, by: Any, none: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
-    """A row an option; of several groups, or of those `by` which people are grouped, a row a group and option."""
-    at = None if none is None else place_of(none, posterior.labels)
-    scale = ScoreScale(posterior.shown_size, at)
-    if posterior.has_individuals:
-        return _of_people(posterior, by, scale, random_seed, ci)
-    if by is not None:
-        raise no_individuals("by")
-    if not posterior.groups:
-        return tabulate_scores({"": _of_one(of_choices(posterior, "scores"), scale)}, posterior.labels, scale, None, ci)
-    each = {name: _of_one(of_choices(posterior.of_group(name), "scores"), scale) for name in posterior.groups}
-    return tabulate_scores(each, posterior.labels, scale, "group", ci)
+def score_scale(posterior: Posterior, none: Any) -> ScoreScale:
+    """Make the scale of scores; `none` is the option at its zero."""
+    return ScoreScale(posterior.shown_size, None if none is None else place_of(none, posterior.labels))
 
 
-def _of_one(posterior: Posterior, scale: ScoreScale) -> ScoreDraws:
-    """The scores of one group."""
-    return scores_of_draws(utility_draws(columns_of(posterior)), scale)
+def scores_of_people(
+    posterior: Posterior, scale: ScoreScale, by: Any, random_seed: Any, ci: float
+) -> "pandas.DataFrame":
+    """Means over people, or over those of each group `by` which they are grouped.
 
-
-def _of_people(posterior: Posterior, by: Any, scale: ScoreScale, random_seed: Any, ci: float) -> "pandas.DataFrame":
-    """Means over people; in every draw they have the weights of a Bayesian bootstrap."""
+    In every draw people have the weights of a Bayesian bootstrap.
+    """
     people, draws, n = posterior.groups, posterior.n_draws, posterior.n_options
     names, codes = _groups_of(by, people)
     weights = streams(random_seed, 1)[0].standard_gamma(1.0, (draws, len(people)))

@@ -8,10 +8,10 @@ import numpy as np
 from thali._labels import shorten, suggest
 from thali._people.columns import RespondentCovariates
 from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import Posterior, parted
+from thali._posterior.view import Posterior, flat, parted
 from thali.errors import Argument, ArgumentError, DataError
 
-from ..draws.columns import FeatureColumns, columns_of, flat
+from ..draws.columns import FeatureColumns, columns_of
 from ..draws.tree import kept_draws
 from .features import distinct_owners
 from .groups import _padded_weights, columns_of_groups

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import is_list, whole
 from thali._data.kinds import TRIPLETS
 from thali._data.questions import AnswerProbabilities, places_in
 from thali._data.triplets import Triplets
@@ -112,13 +112,13 @@ def places_of_pairs(sets: Any, labels: list[str]) -> Places:
             _known(label, where, "The data name")
         at = np.array([where[label] for label in sets.labels])
         return sets.start, *np.sort([at[sets.first], at[sets.second]], axis=0)
-    if isinstance(sets, str) or not hasattr(sets, "__iter__"):
+    if not is_list(sets):
         raise ArgumentError(
             f"Sets must be a list of sets of objects, [(a, b, c), ...], or Triplets; got {type(sets).__name__}."
         )
     sizes, sides = [], []
     for number, entry in enumerate(sets):
-        if isinstance(entry, str) or not hasattr(entry, "__iter__"):
+        if not is_list(entry):
             raise ArgumentError(f"Entry {number} is {entry!r}; give sets of at least three objects, such as (a, b, c).")
         try:
             pairs = pairs_in(number, entry)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from thali._inference.places import starts
-from thali._posterior.view import Posterior
+from thali._posterior.view import Posterior, flat
 
 if TYPE_CHECKING:
     from ..samplers.record import ChainDraws
@@ -140,8 +140,3 @@ def columns_of(posterior: Posterior) -> FeatureColumns:
         owners = owners[owners >= 0]
     present = sizes > 0
     return FeatureColumns(present.sum(axis=1), weights[present], sizes[present], owners, unique_weights)
-
-
-def flat(array: np.ndarray) -> np.ndarray:
-    """(chain, draw, ...) to (chain * draw, ...)."""
-    return array.reshape(array.shape[0] * array.shape[1], *array.shape[2:])

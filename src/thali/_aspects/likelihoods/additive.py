@@ -287,12 +287,12 @@ def _cache_at(judgements: Any, caches: Any, t: Any) -> Any:
 
 
 @operations.delta_own.register(Judgements)
-def _delta_own(judgements: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
+def _delta_own(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     return 0.0
 
 
 @operations.apply_own.register(Judgements)
-def _apply_own(judgements: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
+def _apply_own(judgements: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     pass
 
 
@@ -358,11 +358,6 @@ def _delta_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> An
 @operations.apply_compensated_weight.register(Judgements)
 def _apply_weight(judgements: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
     inner_shift(judgements, c, b, k, d)
-
-
-@operations.apply_scale.register(Judgements)
-def _apply_scale(judgements: Any, c: Any, b: Any, factor: Any) -> None:
-    pass
 
 
 @operations.rebuild.register(Judgements)

@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._data.questions import AnswerProbabilities, places_in
 from thali._inference.numerics.counts import outcomes
-from thali._model.best_worst import RANKING, answer_probabilities
+from thali._model.best_worst import answer_probabilities
 
 from ..draws.columns import FeatureColumns
 from ..draws.covariates import Lift
@@ -22,8 +22,8 @@ def comparison_answers(
     columns: FeatureColumns,
     data: "PairedComparisons",
     lapse: float,
-    tie: np.ndarray | None = None,
-    beta: np.ndarray | None = None,
+    tie: np.ndarray | None,
+    beta: np.ndarray | None,
 ) -> AnswerProbabilities:
     """Return the probabilities of the outcomes of comparisons; `tie` and `beta`, of ties and covariates, by draw."""
     cells = data.cells
@@ -37,7 +37,7 @@ def comparison_answers(
     return of_questions
 
 
-def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float, rule: str = RANKING) -> AnswerProbabilities:
+def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float, rule: str) -> AnswerProbabilities:
     """Return the probabilities of the members of sets, or of best and worst by one of the rules of `best_worst`."""
 
     def of_questions(some: slice) -> np.ndarray:

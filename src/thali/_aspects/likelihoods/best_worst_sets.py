@@ -169,7 +169,7 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
 
 
 @operations.delta_own.register(BestWorstSets)
-def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
+def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     before = b.s[i]
     b.s[i] = max(before + d, MIN_PROBABILITY)
     total = 0.0
@@ -181,18 +181,13 @@ def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
 
 
 @operations.apply_own.register(BestWorstSets)
-def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
+def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     before = b.s[i]
     b.s[i] = max(before + d, MIN_PROBABILITY)
     for k in range(sets.first[i], sets.first[i + 1]):
         t = sets.within[k]
         c.probability[t] = probability_of(sets, b, t)
     b.s[i] = before
-
-
-@operations.apply_scale.register(BestWorstSets)
-def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
-    pass
 
 
 @operations.rebuild.register(BestWorstSets)
@@ -230,21 +225,5 @@ def _forget_answers(sets: Any, c: Any) -> None:
         c.times[t] = 0.0
 
 
-# Without columns no sampler calls these.
-
-
-def _no_change(sets: Any, c: Any, b: Any, x: Any, y: Any, d: Any) -> Any:
-    return -np.inf
-
-
-for _operation in (
-    operations.delta_member,
-    operations.apply_member,
-    operations.delta_weight,
-    operations.apply_weight,
-    operations.delta_compensated_member,
-    operations.apply_compensated_member,
-    operations.delta_compensated_weight,
-    operations.apply_compensated_weight,
-):
-    _operation.register(BestWorstSets)(_no_change)
+for _operation, _answer in operations.WITHOUT_COLUMNS.items():
+    _operation.register(BestWorstSets)(_answer)

@@ -169,12 +169,12 @@ def swap_rows(b: Any, k: Any, other: Any) -> None:
 
 
 @operations.delta_own.register(OfferedSets)
-def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
+def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     return evaluate_change(sets, c, b, OWN, i, 0, 0, d, False)
 
 
 @operations.apply_own.register(OfferedSets)
-def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
+def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     evaluate_change(sets, c, b, OWN, i, 0, 0, d, True)
 
 
@@ -236,11 +236,6 @@ def _delta_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> An
 @operations.apply_transfer.register(OfferedSets)
 def _apply_transfer(sets: Any, c: Any, b: Any, k: Any, other: Any, d: Any) -> None:
     evaluate_change(sets, c, b, TRANSFER, 0, k, other, d, True)
-
-
-@operations.apply_scale.register(OfferedSets)
-def _apply_scale(sets: Any, c: Any, b: Any, factor: Any) -> None:
-    pass
 
 
 @operations.rebuild.register(OfferedSets)

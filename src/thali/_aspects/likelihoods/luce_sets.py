@@ -98,7 +98,7 @@ def _cache_at(sets: Any, caches: Any, t: Any) -> Any:
 
 
 @operations.delta_own.register(LuceSets)
-def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
+def _delta_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
     many = sets.first_many[i]
     total = by_logarithms(sets, c, b, d, many, sets.first_touched[i + 1])
     for start in range(sets.first_touched[i], many, TOGETHER):
@@ -144,7 +144,7 @@ def by_logarithms(sets: Any, c: Any, b: Any, d: Any, start: Any, stop: Any) -> A
 
 
 @operations.apply_own.register(LuceSets)
-def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
+def _apply_own(sets: Any, c: Any, b: Any, i: Any, d: Any) -> None:
     for t in range(sets.first[i], sets.first[i + 1]):
         v = sets.within[t]
         # A sum that falls a lot is taken anew, or it would lose digits.

@@ -195,6 +195,14 @@ def store(pairs: Any, c: Any, v: Any, t: Any, own: Any, other: Any) -> None:
 
 
 @scalar
+def store_all(pairs: Any, c: Any) -> None:
+    """Store the log-likelihood of every pair again, after a change of parameters."""
+    for v in range(c.block.shape[0]):
+        for t in range(WIDTH):
+            store(pairs, c, v, t, c.block[v, OWN + t], c.block[v, OTHER + t])
+
+
+@scalar
 def row_apply(pairs: Any, c: Any, b: Any, k: Any, i: Any, weights: Any, columns: Any) -> None:
     """Make the change in option i's own blocks."""
     a0, a1, b0, b1 = weights

@@ -33,7 +33,7 @@ from .pair_blocks import (
     may_be_empty,
     no,
     second_side,
-    store,
+    store_all,
     term_of,
     yes,
 )
@@ -177,6 +177,4 @@ def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> N
         if pairs.of_options[m]:
             draw_along_own_weights(pairs, rng, c, b, m)
     fill_lifts(pairs, c)
-    for v in range(c.block.shape[0]):
-        for t in range(WIDTH):
-            store(pairs, c, v, t, c.block[v, OWN + t], c.block[v, OTHER + t])
+    store_all(pairs, c)

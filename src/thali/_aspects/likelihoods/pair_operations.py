@@ -40,7 +40,7 @@ from .pair_blocks import (
     row_delta,
     scale_sides,
     second_side,
-    store,
+    store_all,
     total,
     update_transposed,
 )
@@ -99,13 +99,13 @@ def _is_scale_free(pairs: Any) -> Any:
 
 
 @of_pairs(operations.delta_own)
-def _delta_own(pairs: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
-    return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), (columns, 0.0, 0.0, 0.0))
+def _delta_own(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> Any:
+    return row_delta(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), SAME)
 
 
 @of_pairs(operations.apply_own)
-def _apply_own(pairs: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> None:
-    row_apply(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), (columns, 0.0, 0.0, 0.0))
+def _apply_own(pairs: Any, c: Any, b: Any, i: Any, d: Any) -> None:
+    row_apply(pairs, c, b, 0, i, (d, 0.0, 0.0, 0.0), SAME)
     update_transposed(pairs, c, i)
 
 
@@ -122,28 +122,31 @@ def _apply_member(pairs: Any, c: Any, b: Any, k: Any, i: Any, d: Any) -> None:
     update_transposed(pairs, c, i)
 
 
-@of_pairs(operations.delta_weight)
-def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    n = b.Z.shape[1] - 1
-    side = 1.0 if 2 * m <= n else 0.0
+@scalar
+def sides_of_weight(b: Any, k: Any, m: Any, d: Any) -> Any:
+    """The smaller side of pattern k, 1: its owners, and by what their rows change in mass and in columns."""
+    side = 1.0 if 2 * m <= b.Z.shape[1] - 1 else 0.0
     x, y = d * side, d * (1.0 - side)
     g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
+    return side, (x, -x, 0.0, y), (g, -g, 0.0, h)
+
+
+@of_pairs(operations.delta_weight)
+def _delta_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
+    side, masses, columns = sides_of_weight(b, k, m, d)
     change = 0.0
-    for i in range(n):
+    for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] == side:
-            change += row_delta(pairs, c, b, k, i, (x, -x, 0.0, y), (g, -g, 0.0, h))
+            change += row_delta(pairs, c, b, k, i, masses, columns)
     return change
 
 
 @of_pairs(operations.apply_weight)
 def _apply_weight(pairs: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> None:
-    n = b.Z.shape[1] - 1
-    side = 1.0 if 2 * m <= n else 0.0
-    x, y = d * side, d * (1.0 - side)
-    g, h = columns_born(b, k, d) * side, columns_born(b, k, d) * (1.0 - side)
-    for i in range(n):
+    side, masses, columns = sides_of_weight(b, k, m, d)
+    for i in range(b.Z.shape[1] - 1):
         if b.Z[k, i] == side:
-            row_apply(pairs, c, b, k, i, (x, -x, 0.0, y), (g, -g, 0.0, h))
+            row_apply(pairs, c, b, k, i, masses, columns)
             update_transposed(pairs, c, i)
 
 
@@ -251,9 +254,7 @@ def draw_tie(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """The parameter of ties given all weights."""
     drawn = draw_on_line(rng, TieLine(pairs, c, b), math.log(c.real[TIE]), STEP)
     c.real[TIE] = math.exp(drawn)
-    for v in range(c.block.shape[0]):
-        for t in range(WIDTH):
-            store(pairs, c, v, t, c.block[v, OWN + t], c.block[v, OTHER + t])
+    store_all(pairs, c)
 
 
 @of_pairs(operations.draw_parameters, WITH_COVARIATES.values())

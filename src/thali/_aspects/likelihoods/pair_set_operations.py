@@ -172,25 +172,8 @@ def _note_parameters(sets: Any, c: Any, b: Any, extra: Any, draw: Any) -> None:
         extra[draw, CONSTANT] = c.real[CONSTANT]
 
 
-# Without unique weights no sampler calls these.
-
-
-@operations.delta_own.register(AnsweredPairSets)
-@operations.apply_own.register(AnsweredPairSets)
-def _no_own(sets: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
-    return -np.inf
-
-
-@operations.delta_compensated_member.register(AnsweredPairSets)
-@operations.apply_compensated_member.register(AnsweredPairSets)
-def _no_compensated_member(sets: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    return -np.inf
-
-
-@operations.delta_compensated_weight.register(AnsweredPairSets)
-@operations.apply_compensated_weight.register(AnsweredPairSets)
-def _no_compensated_weight(sets: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    return -np.inf
+for _operation, _answer in operations.WITHOUT_UNIQUE.items():
+    _operation.register(AnsweredPairSets)(_answer)
 
 
 # Groups draw the sum of constant and weights with what the weights of each vary about.

@@ -77,7 +77,7 @@ def empty_cache(sets: OfferedSets, largest: int = 0) -> SetCache:
     return cache._replace(count=np.array(sets.count))
 
 
-def cache_for(count: int, largest: int, n: int = 0) -> SetCache:
+def cache_for(count: int, largest: int, n: int) -> SetCache:
     """Scratch space for so many sets of up to `largest` members, of n options."""
     dense = largest <= DENSE
     return SetCache(

@@ -332,42 +332,10 @@ def no(likelihood: Any) -> Any:
     return False
 
 
-# Without unique weights no sampler calls these.
-
-
-def _no_own(likelihood: Any, c: Any, b: Any, i: Any, d: Any, columns: Any) -> Any:
-    return -np.inf
-
-
-def _no_compensated_member(likelihood: Any, c: Any, b: Any, i: Any, k: Any, d: Any) -> Any:
-    return -np.inf
-
-
-def _no_block(likelihood: Any, c: Any, b: Any, i: Any, size: Any, code: Any, mass: Any) -> Any:
-    return -np.inf
-
-
-def _no_compensated_weight(likelihood: Any, c: Any, b: Any, k: Any, m: Any, d: Any) -> Any:
-    return -np.inf
-
-
-def _no_scale(likelihood: Any, c: Any, b: Any, factor: Any) -> None:
-    pass
-
-
-COMMON: dict[Any, Any] = {
+COMMON: dict[Any, Any] = operations.WITHOUT_UNIQUE | {
     operations.sees_full: yes,
     operations.is_scale_free: no,
     operations.log_likelihood: _log_likelihood_of_state,
-    operations.delta_own: _no_own,
-    operations.apply_own: _no_own,
-    operations.delta_compensated_member: _no_compensated_member,
-    operations.apply_compensated_member: _no_compensated_member,
-    operations.delta_block: _no_block,
-    operations.apply_block: _no_block,
-    operations.delta_compensated_weight: _no_compensated_weight,
-    operations.apply_compensated_weight: _no_compensated_weight,
-    operations.apply_scale: _no_scale,
 }
 
 ANSWERS: dict[Any, Any] = COMMON | {

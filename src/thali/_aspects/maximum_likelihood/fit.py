@@ -1,6 +1,7 @@
 """Data and known aspects in, estimates out; covariates of comparisons and of options."""
 
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -224,7 +225,7 @@ def endless(found: Estimates) -> list[EstimateWarning]:
     gone = (beta > INFINITE) & ~(errors < AS_GOOD_AS_NONE)
     if not gone.any():
         return []
-    which = shorten([name for name, is_gone in zip(names, gone, strict=True) if is_gone])
+    which = shorten(list(compress(names, gone)))
     return [
         EstimateWarning(
             f"The likelihood has no maximum: it keeps increasing as the coefficient of {which} grows, because the"

@@ -71,9 +71,7 @@ def can_choose(data: Any) -> bool:
     return data.n_pairs >= MIN_PAIRS and float(np.ptp(data.values)) > 0.0
 
 
-def sigma_scores(
-    data: Any, parts: dict[str, Any], show_progress: bool = False, max_time: float | None = None
-) -> "pandas.Series":
+def sigma_scores(data: Any, parts: dict[str, Any], show_progress: bool, max_time: float | None) -> "pandas.Series":
     r"""The mean log score of a similarity that was left out, by sigma, from the largest value down.
 
     .. math:: \frac1P \sum_{ij} \log \frac1T \sum_t \mathrm{Normal}(s_{ij} \mid \mu_{ij}^{(t)}, \sigma^2 / n_{ij})
@@ -467,7 +465,7 @@ class AdditiveClustering(PeopleAnswers, AdditiveAnswers):
     def _quicker(self, data: Any) -> Setting | None:
         if isinstance(self.people, Individuals):
             return Setting("people", ADJUSTED)
-        return None if data.population == GROUPS else Setting("method", "map")
+        return Setting("method", "map") if "" in rules_for(data).parts else None
 
     def _held_to(self, data: Any) -> Any:
         return OPEN.load()(**self._parts(data))._held_to(data)

@@ -102,9 +102,9 @@ class ChoiceAnswers(LatentFeatures):
         >>> table["score"].idxmax(), round(float(table["score"].sum()), 6)
         ('LBJ', 100.0)
         """
-        from ..answers.scores import scores_table
+        from ..answers.scores import score_scale
 
-        return scores_table(self._view, by, none, random_seed, ci)
+        return self._data_answers.scores(score_scale(self._view, none), by, random_seed, ci)
 
     @property
     def covariates_(self) -> tuple[str, ...]:
@@ -162,12 +162,7 @@ class ChoiceAnswers(LatentFeatures):
         ArgumentError
             If the model was fitted to similarities.
         """
-        from ..answers.kind import of_choices
-        from ..answers.options import ranks_table
-
-        posterior = self._view
-        has_common = posterior.common_worth is not None
-        return ranks_table(posterior if has_common else of_choices(posterior, "ranks"), every_rank, ci)
+        return self._data_answers.ranks(every_rank, ci)
 
     def predict_proba(
         self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Mapping[str, Any] | None = None

@@ -110,7 +110,7 @@ def sampling_of_parts(
     source: Any,
     run: Run,
     parts: dict[str, Any],
-    dependence: Dependence | None = None,
+    dependence: Dependence | None,
     share: float | None = None,
 ) -> Sampling[Any]:
     """The run of chains of these parts; `dependence`: what is made of people.

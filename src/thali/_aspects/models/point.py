@@ -59,7 +59,7 @@ class AnnealingEngine(ByChains):
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         parts = model._parts(source)
-        refuse_without_chains(model.people, "map", (INDEPENDENT,))
+        refuse_without_chains(model.people, (INDEPENDENT,))
         return sampling_of_point(source, run, parts, build_task(data=source, draws=1, tune=0, thin=1, **parts))
 
     def refuse_to_go_on(self) -> None:

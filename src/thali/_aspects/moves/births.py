@@ -62,13 +62,19 @@ def compensated_birth_or_death(rng: Any, model: Any, c: Any, b: Any, rate: Any) 
 @scalar
 def choose_or_propose(rng: Any, model: Any, b: Any, is_birth: Any) -> Any:
     """The row of a random column (death) or of a proposed pattern (birth); -1 if there is none."""
+    k = choose_row(rng, b, is_birth)
+    if is_birth and k >= 0:
+        b.m[k] = draw_pattern(model.prior, rng, b, k, model.lo, model.hi)
+    return k
+
+
+@scalar
+def choose_row(rng: Any, b: Any, is_birth: Any) -> Any:
+    """The first free row (birth) or that of a random column (death); -1 if there is none."""
     columns = b.whole[COLUMNS]
-    if not is_birth:
-        return index(rng, columns) if columns > 0 else -1
-    if columns == capacity(b):
-        return -1
-    b.m[columns] = draw_pattern(model.prior, rng, b, columns, model.lo, model.hi)
-    return columns
+    if is_birth:
+        return columns if columns < capacity(b) else -1
+    return index(rng, columns) if columns > 0 else -1
 
 
 @scalar

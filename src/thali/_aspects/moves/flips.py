@@ -23,7 +23,17 @@ from ..operations import (
     open_members,
     toggled,
 )
-from ..state import BETA, COLUMNS, FULL, TOTAL_UNIQUE, clear_row, has_free_singles, remove_column, shuffle_columns
+from ..state import (
+    BETA,
+    COLUMNS,
+    FULL,
+    TOTAL_UNIQUE,
+    change_owner,
+    clear_row,
+    has_free_singles,
+    remove_column,
+    shuffle_columns,
+)
 from ..weight_priors import weight
 from .unique_weights import refresh_bessel
 
@@ -87,9 +97,7 @@ def likelihood_coin(rng: Any, model: Any, c: Any, b: Any, k: Any, i: Any, d: Any
 def toggle(model: Any, c: Any, b: Any, k: Any, i: Any, d: Any, m: Any, rate: Any) -> None:
     apply_joined(model.likelihood, c, b, k, i, d)
     toggled(model.prior, b, k, i)
-    b.Z[k, i] = 1.0 - b.Z[k, i]
-    b.m[k] = m
-    b.log_rate[k] = rate
+    change_owner(b, k, i, m, rate)
 
 
 @scalar

@@ -10,27 +10,19 @@ import math
 from typing import Any
 
 from thali._compile.jit import scalar
-from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.decisions import accept
 
-from ..group_state import (
-    append_proposed,
-    copy_proposed,
-    draw_rest_of_new,
-    group_at,
-    middle_of,
-    remove_from_all,
-)
+from ..group_state import append_proposed, copy_proposed, draw_rest_of_new, middle_of, remove_from_all, select_group
 from ..operations import (
     apply_compensated_weight,
     apply_weight,
-    cache_at,
     delta_compensated_weight,
     delta_weight,
     draw_pattern,
     log_rate,
 )
-from ..state import BETA, COLUMNS, capacity, least_unique, replica
-from .births import log_balance
+from ..state import BETA, least_unique, replica
+from .births import choose_row, log_balance
 from .group_densities import draw_gamma, log_gamma, log_owners_ratio
 
 CARVED, WEIGHT = range(2)  # positions in State.block
@@ -40,11 +32,10 @@ CARVED, WEIGHT = range(2)  # positions in State.block
 def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any, carved: Any) -> None:
     """`rate` is the total arrival rate of all patterns, per unit of alpha."""
     first = replica(states, 0)
-    columns = first.whole[COLUMNS]
     is_birth = rng.random() < 0.5
-    if columns == (capacity(first) if is_birth else 0):
+    k = choose_row(rng, first, is_birth)
+    if k < 0:
         return
-    k = columns if is_birth else index(rng, columns)
     if is_birth:
         copy_proposed(states, draw_pattern(model.prior, rng, first, k, 1, first.Z.shape[1] - 1))
         if model.similar:
@@ -55,8 +46,7 @@ def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, bas
     ratio = log_balance(first, rate, is_birth)
     gain = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        c = cache_at(likelihood, caches, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         b.block[CARVED] = 1.0 if model.unique and rng.random() < carved else 0.0
         if b.block[CARVED] == 0.0:
             d = draw_gamma(rng, base.kappa[k], middle_of(base, k, g)) if is_birth else -b.w[k]
@@ -75,8 +65,7 @@ def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, bas
     if not accept(rng, ratio + first.real[BETA] * gain):
         return
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        c = cache_at(likelihood, caches, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         d = b.block[WEIGHT]
         if b.block[CARVED] == 0.0:
             apply_weight(likelihood, c, b, k, b.m[k], d)

@@ -16,6 +16,7 @@ from ..group_state import (
     middle_of,
     own_middle_of,
     remove_from_all,
+    select_group,
     set_owner,
 )
 from ..operations import (
@@ -77,8 +78,8 @@ def flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, k: Any, i: An
         passes = accept(rng, ratio) and accept(rng, joined_gain(model, caches, states, k, i, joins))
     if passes:
         for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
-            apply_joined(likelihood, cache_at(likelihood, caches, g), b, k, i, b.w[k] if joins else -b.w[k])
+            likelihood, c, b = select_group(model, caches, states, g)
+            apply_joined(likelihood, c, b, k, i, b.w[k] if joins else -b.w[k])
         toggled(model.prior, first, k, i)
         set_owner(states, k, i, m, rate)
 
@@ -88,9 +89,9 @@ def joined_gain(model: Any, caches: Any, states: Any, k: Any, i: Any, joins: Any
     """The change of the log-likelihoods of all groups, times the inverse temperature, if option i is toggled."""
     total = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] if joins else -b.w[k]
-        total += delta_joined(likelihood, cache_at(likelihood, caches, g), b, k, i, d)
+        total += delta_joined(likelihood, c, b, k, i, d)
     return replica(states, 0).real[BETA] * total
 
 
@@ -108,25 +109,25 @@ def compensated_flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, b
     gain = 0.0
     possible = True
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] if joins else -b.w[k]
         b.block[0] = 1.0 if rng.random() < share else 0.0
         if b.block[0] != 0.0:
             possible = possible and b.s[i] > d
             if possible:
-                gain += delta_compensated_member(likelihood, cache_at(likelihood, caches, g), b, i, k, d)
+                gain += delta_compensated_member(likelihood, c, b, i, k, d)
                 ratio += log_gamma_ratio(base.own_kappa[i], own_middle_of(base, i, g), b.s[i], -d)
         elif possible:
-            gain += delta_member(likelihood, cache_at(likelihood, caches, g), b, k, i, d)
+            gain += delta_member(likelihood, c, b, k, i, d)
     if possible and accept(rng, ratio + first.real[BETA] * gain):
         for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            likelihood, c, b = select_group(model, caches, states, g)
             d = b.w[k] if joins else -b.w[k]
             if b.block[0] != 0.0:
-                apply_compensated_member(likelihood, cache_at(likelihood, caches, g), b, i, k, d)
+                apply_compensated_member(likelihood, c, b, i, k, d)
                 b.s[i] -= d
             else:
-                apply_member(likelihood, cache_at(likelihood, caches, g), b, k, i, d)
+                apply_member(likelihood, c, b, k, i, d)
         set_owner(states, k, i, m, rate)
 
 
@@ -155,17 +156,17 @@ def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
         ratio += log_gamma_ratio(model.shape, model.shape / model.rate, base.v[other], v - base.v[other])
     gain = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         d = -sign * b.w[k]
-        gain += delta_transfer(likelihood, cache_at(likelihood, caches, g), b, k, other, d)
+        gain += delta_transfer(likelihood, c, b, k, other, d)
         ratio += log_gamma(base.kappa[other], v * base.lift[g, other], b.w[other] - d)
         ratio -= log_gamma(base.kappa[other], middle_of(base, other, g), b.w[other])
     if accept(rng, ratio + first.real[BETA] * gain):
         base.v[other] = v
         for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            likelihood, c, b = select_group(model, caches, states, g)
             d = -sign * b.w[k]
-            apply_transfer(likelihood, cache_at(likelihood, caches, g), b, k, other, d)
+            apply_transfer(likelihood, c, b, k, other, d)
             copy_row(b, new, k)
             b.m[k] = m
             b.log_rate[k] = rate
@@ -208,8 +209,8 @@ def split_or_merge_copies(rng: Any, model: Any, caches: Any, states: Any, base: 
     if not accept(rng, ratio if splits else -ratio):
         return
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        apply_copies(likelihood, cache_at(likelihood, caches, g), b, k, 1.0 if splits else -1.0)
+        likelihood, c, b = select_group(model, caches, states, g)
+        apply_copies(likelihood, c, b, k, 1.0 if splits else -1.0)
         if splits:
             b.w[other] = b.block[0]
             b.w[k] -= b.block[0]

@@ -28,16 +28,10 @@ from ..group_state import (
     group_at,
     middle_of,
     own_middle_of,
+    select_group,
     set_kappa,
 )
-from ..operations import (
-    apply_scale,
-    cache_at,
-    is_scaled_in_groups,
-    log_likelihood,
-    rebuild,
-    scaled_parameters,
-)
+from ..operations import apply_scale, is_scaled_in_groups, log_likelihood, rebuild, scaled_parameters
 from ..state import BETA, COLUMNS, replica
 from .group_densities import log_moments
 from .weights_of_groups import apply_to, delta_of, middle_in, shared_weights, unique_weights
@@ -223,16 +217,16 @@ def stretch_weight(rng: Any, model: Any, caches: Any, states: Any, weights: Any,
     slope, shift = line_of_stretch(weights.kappa[k], new)
     gain = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         w = weights.weight[g, k]
         d = stretched(w, middle_in(weights, k, g), slope, shift) - w
-        gain += delta_of(weights, likelihood, cache_at(likelihood, caches, g), b, k, d)
+        gain += delta_of(weights, likelihood, c, b, k, d)
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
         weights.kappa[k] = new
         for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            likelihood, c, b = select_group(model, caches, states, g)
             w = stretched(weights.weight[g, k], middle_in(weights, k, g), slope, shift)
-            apply_to(weights, likelihood, cache_at(likelihood, caches, g), b, k, w - weights.weight[g, k])
+            apply_to(weights, likelihood, c, b, k, w - weights.weight[g, k])
             weights.weight[g, k] = w
 
 
@@ -279,7 +273,7 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
     total = 0.0
     fit = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         for k in range(b.whole[COLUMNS]):
             log = shift + slope * math.log(b.w[k] / middle_of(base, k, g))
             b.w[k] = middle_of(base, k, g) * math.exp(log)
@@ -291,7 +285,6 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
                 b.s[i] = own_middle_of(base, i, g) * math.exp(log)
                 total += log - math.exp(log)
             count += base.own.shape[0]
-        c = cache_at(likelihood, caches, g)
         rebuild(likelihood, c, b)
         fit += log_likelihood(likelihood, c, b)
     fit *= replica(states, 0).real[BETA]
@@ -306,15 +299,15 @@ def scale(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: An
     ratio = model.shape * move - model.rate * weights.middle[k] * share
     gain = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        gain += delta_of(weights, likelihood, cache_at(likelihood, caches, g), b, k, share * weights.weight[g, k])
+        likelihood, c, b = select_group(model, caches, states, g)
+        gain += delta_of(weights, likelihood, c, b, k, share * weights.weight[g, k])
     base.real[TRIED] += 1.0
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
         base.real[ACCEPTED] += 1.0
         weights.middle[k] *= 1.0 + share
         for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
-            apply_to(weights, likelihood, cache_at(likelihood, caches, g), b, k, share * weights.weight[g, k])
+            likelihood, c, b = select_group(model, caches, states, g)
+            apply_to(weights, likelihood, c, b, k, share * weights.weight[g, k])
             weights.weight[g, k] *= 1.0 + share
 
 
@@ -336,8 +329,8 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
         return
     shape, besides = 0.0, 0.0
     for g in range(states.w.shape[0]):
-        likelihood = group_at(model.likelihood, g)
-        its_shape, its_value = scaled_parameters(likelihood, cache_at(likelihood, caches, g))
+        likelihood, c, _ = select_group(model, caches, states, g)
+        its_shape, its_value = scaled_parameters(likelihood, c)
         shape += its_shape
         besides += its_value / model.rate
     factor = rng.standard_gamma(model.shape * count + shape) / model.rate / (total + besides)
@@ -346,9 +339,9 @@ def draw_common_scale(rng: Any, model: Any, caches: Any, states: Any, base: Any)
     for i in range(n):
         base.own[i] *= factor
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         for k in range(columns):
             b.w[k] *= factor
         for i in range(n):
             b.s[i] *= factor
-        apply_scale(likelihood, cache_at(likelihood, caches, g), b, factor)
+        apply_scale(likelihood, c, b, factor)

@@ -17,7 +17,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
 
-from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts_of, group_at
+from ..group_state import ACCEPTED, SLOPE_SD, STEP, TRIED, fill_lifts_of, group_at, select_group
 from ..operations import (
     apply_scale,
     cache_at,
@@ -82,9 +82,9 @@ def slide(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: An
     new = weights.slope[k, j] + move
     gain = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         share = math.exp(model.known[g, j] * move) - 1.0
-        gain += delta_of(weights, likelihood, cache_at(likelihood, caches, g), b, k, share * weights.weight[g, k])
+        gain += delta_of(weights, likelihood, c, b, k, share * weights.weight[g, k])
     base.real[TRIED] += 1.0
     ratio = 0.5 * (weights.slope[k, j] ** 2 - new**2) / SLOPE_SD**2
     if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
@@ -92,9 +92,9 @@ def slide(rng: Any, model: Any, caches: Any, states: Any, base: Any, weights: An
         weights.slope[k, j] = new
         fill_lifts_of(model.known, weights.slope, weights.lift, k)
         for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            likelihood, c, b = select_group(model, caches, states, g)
             share = math.exp(model.known[g, j] * move) - 1.0
-            apply_to(weights, likelihood, cache_at(likelihood, caches, g), b, k, share * weights.weight[g, k])
+            apply_to(weights, likelihood, c, b, k, share * weights.weight[g, k])
             weights.weight[g, k] *= 1.0 + share
 
 
@@ -123,11 +123,11 @@ def draw_common_slope(rng: Any, model: Any, caches: Any, states: Any, base: Any,
             base.own_slope[i, j] += move
             fill_lifts_of(model.known, base.own_slope, base.own_lift, i)
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         factor = math.exp(model.known[g, j] * move)
         for k in range(columns):
             b.w[k] *= factor
         if model.unique:
             for i in range(n):
                 b.s[i] *= factor
-        apply_scale(likelihood, cache_at(likelihood, caches, g), b, factor)
+        apply_scale(likelihood, c, b, factor)

@@ -16,16 +16,15 @@ from ..group_state import (
     append_proposed,
     copy_proposed,
     draw_rest_of_new,
-    group_at,
     middle_of,
     own_middle_of,
     remove_from_all,
+    select_group,
     set_owner,
 )
 from ..operations import (
     apply_compensated_member,
     apply_compensated_weight,
-    cache_at,
     delta_compensated_member,
     delta_compensated_weight,
     draw_pattern,
@@ -33,8 +32,8 @@ from ..operations import (
     log_rate,
     log_rate_flipped,
 )
-from ..state import BETA, COLUMNS, capacity, replica
-from .births import log_balance
+from ..state import BETA, COLUMNS, replica
+from .births import choose_row, log_balance
 from .group_densities import draw_gamma, log_gamma, log_gamma_ratio
 from .tuning import COMPENSATED_WEIGHT, tuning_at
 
@@ -79,9 +78,9 @@ def apply_together(model: Any, caches: Any, states: Any, base: Any, k: Any, dv: 
     """Take dv from own of the owners of pattern k, and the change of each group from their unique weights."""
     first = replica(states, 0)
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         d = b.block[CHANGE]
-        apply_compensated_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
+        apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
         for i in range(base.own.shape[0]):
             b.s[i] -= d * b.Z[k, i]
     for i in range(base.own.shape[0]):
@@ -92,11 +91,10 @@ def apply_together(model: Any, caches: Any, states: Any, base: Any, k: Any, dv: 
 def birth_or_death_together(rng: Any, model: Any, caches: Any, states: Any, base: Any, rate: Any) -> None:
     """v ~ Uniform(0, c), c the least own of the owners, and the weights given v from their prior."""
     first = replica(states, 0)
-    columns = first.whole[COLUMNS]
     is_birth = rng.random() < 0.5
-    if columns == (capacity(first) if is_birth else 0):
+    k = choose_row(rng, first, is_birth)
+    if k < 0:
         return
-    k = columns if is_birth else index(rng, columns)
     if is_birth:
         copy_proposed(states, draw_pattern(model.prior, rng, first, k, 1, first.Z.shape[1] - 1))
         base.v[k] = rng.random() * least_own(first, base, k)
@@ -110,13 +108,13 @@ def birth_or_death_together(rng: Any, model: Any, caches: Any, states: Any, base
     ratio += log_owns_ratio(model, first, base, k, dv)
     gain = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         d = draw_gamma(rng, base.kappa[k], middle_of(base, k, g)) if is_birth else -b.w[k]
         b.block[CHANGE] = d
         ratio += log_uniques_ratio(b, base, g, k, d, dv)
         if ratio == -np.inf:
             return
-        gain += delta_compensated_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
+        gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
     if not accept(rng, ratio + first.real[BETA] * gain):
         return
     apply_together(model, caches, states, base, k, dv)
@@ -143,18 +141,18 @@ def flip_together(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> 
     ratio += log_gamma_ratio(model.shape, model.shape / model.rate, base.own[i], own - base.own[i])
     gain = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] if joins else -b.w[k]
         if b.s[i] <= d:
             return
         ratio += log_gamma(base.own_kappa[i], own * base.own_lift[g, i], b.s[i] - d)
         ratio -= log_gamma(base.own_kappa[i], own_middle_of(base, i, g), b.s[i])
-        gain += delta_compensated_member(likelihood, cache_at(likelihood, caches, g), b, i, k, d)
+        gain += delta_compensated_member(likelihood, c, b, i, k, d)
     if accept(rng, ratio + first.real[BETA] * gain):
         for g in range(states.w.shape[0]):
-            likelihood, b = group_at(model.likelihood, g), replica(states, g)
+            likelihood, c, b = select_group(model, caches, states, g)
             d = b.w[k] if joins else -b.w[k]
-            apply_compensated_member(likelihood, cache_at(likelihood, caches, g), b, i, k, d)
+            apply_compensated_member(likelihood, c, b, i, k, d)
             b.s[i] -= d
         base.own[i] = own
         set_owner(states, k, i, m, rate)
@@ -179,13 +177,13 @@ def weight_together(rng: Any, model: Any, caches: Any, states: Any, base: Any, t
     ratio += log_gamma_ratio(model.shape, model.shape / model.rate, v, dv)
     gain = 0.0
     for g in range(states.w.shape[0]):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         d = b.w[k] * (new / v - 1.0)
         b.block[CHANGE] = d
         ratio += log_uniques_ratio(b, base, g, k, d, dv)
         if ratio == -np.inf or b.w[k] + d <= 0.0:
             return
-        gain += delta_compensated_weight(likelihood, cache_at(likelihood, caches, g), b, k, b.m[k], d)
+        gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
     if accept(rng, ratio + first.real[BETA] * gain):
         apply_together(model, caches, states, base, k, dv)
         base.v[k] = new

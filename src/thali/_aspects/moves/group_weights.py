@@ -37,9 +37,9 @@ def walk_unique_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g
         d = s - b.s[i]
         tuning.unique_tried[i] += 1
         if 0.0 < b.s[i] + d < np.inf:
-            ratio = b.real[BETA] * delta_own(likelihood, c, b, i, d, 0.0) + move
+            ratio = b.real[BETA] * delta_own(likelihood, c, b, i, d) + move
             if accept(rng, ratio + log_gamma_ratio(base.own_kappa[i], own_middle_of(base, i, g), b.s[i], d)):
-                apply_own(likelihood, c, b, i, d, 0.0)
+                apply_own(likelihood, c, b, i, d)
                 b.s[i] = s
                 tuning.unique_accepted[i] += 1
 

@@ -13,7 +13,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, draw_code, index
 
-from ..group_state import KAPPA, group_at
+from ..group_state import KAPPA, group_at, select_group
 from ..operations import add_answer, cache_at, forget_answers, look_at_answers, rebuild
 from ..state import BETA, COLUMNS, replica
 from .group_densities import draw_gamma, log_gamma
@@ -58,8 +58,8 @@ def look_at(model: Any, caches: Any, states: Any, kinds: Any) -> None:
 
 @scalar
 def look_at_kind(model: Any, caches: Any, states: Any, kinds: Any, g: Any) -> None:
-    likelihood = group_at(model.groups.likelihood, g)
-    look_at_answers(likelihood, cache_at(likelihood, caches, g), replica(states, g), model.people, kinds.logs[g])
+    likelihood, c, b = select_group(model.groups, caches, states, g)
+    look_at_answers(likelihood, c, b, model.people, kinds.logs[g])
 
 
 @scalar
@@ -161,7 +161,8 @@ def log1p_exp(x: Any) -> Any:
 @scalar
 def weights_about(rng: Any, model: Any, caches: Any, states: Any, base: Any, g: Any, h: Any, draws: Any) -> Any:
     """log p - log q of the weights of kind h, which are first drawn about those of kind g if `draws`."""
-    near, b, kappa = replica(states, g), replica(states, h), base.real[KAPPA]
+    near, kappa = replica(states, g), base.real[KAPPA]
+    likelihood, c, b = select_group(model.groups, caches, states, h)
     step = STEP / math.sqrt(kappa)
     total = 0.0
     for k in range(b.whole[COLUMNS]):
@@ -173,8 +174,6 @@ def weights_about(rng: Any, model: Any, caches: Any, states: Any, base: Any, g: 
             if draws:
                 b.s[i] = near.s[i] * math.exp(step * rng.standard_normal())
             total += log_gamma(kappa, base.own[i], b.s[i]) - log_about(b.s[i], near.s[i], step)
-    likelihood = group_at(model.groups.likelihood, h)
-    c = cache_at(likelihood, caches, h)
     if draws:
         rebuild(likelihood, c, b)
     return total
@@ -190,11 +189,10 @@ def log_about(w: Any, middle: Any, step: Any) -> Any:
 @scalar
 def draw_weights_of_nobody(rng: Any, model: Any, caches: Any, states: Any, base: Any, g: Any) -> None:
     """The weights of a kind that nobody is of, from their prior."""
-    b, likelihood = replica(states, g), group_at(model.groups.likelihood, g)
+    likelihood, c, b = select_group(model.groups, caches, states, g)
     for k in range(b.whole[COLUMNS]):
         b.w[k] = draw_gamma(rng, base.real[KAPPA], base.v[k])
     if model.groups.unique:
         for i in range(base.own.shape[0]):
             b.s[i] = draw_gamma(rng, base.real[KAPPA], base.own[i])
-    c = cache_at(likelihood, caches, g)
     rebuild(likelihood, c, b)

@@ -22,7 +22,7 @@ from ..operations import (
     log_rate,
     log_rate_flipped,
 )
-from ..state import BETA, COLUMNS, clear_row, least_unique, scratch
+from ..state import BETA, COLUMNS, change_owner, clear_row, least_unique, scratch
 from ..weight_priors import log_density_ratio
 from .tuning import COMPENSATED_WEIGHT
 from .unique_weights import log_compensated_ratio, log_unique_ratio, set_unique, shift_unique
@@ -45,9 +45,7 @@ def compensated_flip(rng: np.random.Generator, model: Any, c: Any, b: Any) -> No
         ratio += rate - b.log_rate[k] + log_unique_ratio(model, b, i, s)
         if accept(rng, ratio):
             apply_compensated_member(model.likelihood, c, b, i, k, d)
-            b.Z[k, i] = 1.0 - b.Z[k, i]
-            b.m[k] = m
-            b.log_rate[k] = rate
+            change_owner(b, k, i, m, rate)
             set_unique(b, i, s)
 
 

@@ -26,11 +26,9 @@ def walk_unique(rng: np.random.Generator, model: Any, c: Any, b: Any, tuning: An
         d = s - b.s[i]
         tuning.unique_tried[i] += 1
         if 0.0 < s < np.inf:
-            ratio = (
-                b.real[BETA] * delta_own(model.likelihood, c, b, i, d, 0.0) + log_unique_ratio(model, b, i, s) + move
-            )
+            ratio = b.real[BETA] * delta_own(model.likelihood, c, b, i, d) + log_unique_ratio(model, b, i, s) + move
             if accept(rng, ratio):
-                apply_own(model.likelihood, c, b, i, d, 0.0)
+                apply_own(model.likelihood, c, b, i, d)
                 set_unique(b, i, s)
                 tuning.unique_accepted[i] += 1
 

@@ -61,7 +61,7 @@ def _delta_of_shared(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: A
 
 @delta_of.register(UniqueWeights)
 def _delta_of_unique(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> Any:
-    return delta_own(likelihood, c, b, k, d, 0.0)
+    return delta_own(likelihood, c, b, k, d)
 
 
 @apply_to.register(SharedWeights)
@@ -71,4 +71,4 @@ def _apply_to_shared(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: A
 
 @apply_to.register(UniqueWeights)
 def _apply_to_unique(weights: Any, likelihood: Any, c: Any, b: Any, k: Any, d: Any) -> None:
-    apply_own(likelihood, c, b, k, d, 0.0)
+    apply_own(likelihood, c, b, k, d)

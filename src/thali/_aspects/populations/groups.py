@@ -23,21 +23,9 @@ from ..answers.groups import columns_of_group, group_posterior
 from ..answers.population import with_kappas, with_population
 from ..answers.slopes import with_slopes
 from ..draws.tree import KeptDraws
-from ..group_state import (
-    KAPPA,
-    KAPPA_RATE,
-    KAPPA_SHAPE,
-    LEAST_KAPPA,
-    OWN_SHAPE,
-    SLOPE_SD,
-    Base,
-    empty_base,
-    group_at,
-    set_kappa,
-)
+from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, LEAST_KAPPA, OWN_SHAPE, SLOPE_SD, Base, empty_base, set_kappa
 from ..moves.group_densities import SMALLEST
-from ..operations import cache_at, rebuild
-from ..samplers.groups import prepare_groups, whole_of_groups
+from ..samplers.groups import prepare_groups, rebuild_groups, whole_of_groups
 from ..samplers.prior_ladder import ToThePrior
 from ..samplers.record import ChainDraws
 from ..state import ALPHA, COLUMNS, capacity, replica
@@ -214,10 +202,7 @@ def completed_groups(rng: Any, model: Any, caches: Any, states: Any, steps: Any,
 def rebuild_level(model: Any, caches: Any, states: Any, r: Any) -> None:
     """The caches of all groups at replica r, from columns and weights."""
     prepare_groups(model, replica(states, r))
-    for g in range(states.w.shape[1]):
-        likelihood = group_at(model.likelihood, g)
-        c = cache_at(likelihood, cache_at(likelihood, caches, r), g)
-        rebuild(likelihood, c, replica(replica(states, r), g))
+    rebuild_groups(model, caches, states, r)
 
 
 def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:

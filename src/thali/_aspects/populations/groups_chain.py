@@ -13,10 +13,9 @@ from thali._people.populations import COMMON, SIMILAR, Groups
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..group_likelihoods import make_caches, stacked
-from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at, grown_groups, with_rows
+from ..group_state import KAPPA, Base, GroupModel, base_at, empty_base, group_at, grown_groups, level_caches, with_rows
 from ..moves.group_densities import SMALLEST
 from ..moves.tuning import acceptance_rates, initial_tuning, tuning_at
-from ..operations import cache_at
 from ..samplers.chains import MIN_TEMPERED, FeatureChain, SamplingTask, looked_at
 from ..samplers.groups import empty_group_record
 from ..samplers.record import ChainDraws, ChainRecord, chain_draws
@@ -142,7 +141,7 @@ class GroupChain(FeatureChain):
     @property
     def cache(self) -> Any:
         """The caches of all groups at temperature 1: views."""
-        return cache_at(group_at(self.task.model.likelihood, 0), self.caches, self.ladder.at[0])
+        return level_caches(self.task.model, self.caches, self.ladder.at[0])
 
     @property
     def sweeps(self) -> int:

@@ -16,9 +16,8 @@ from thali.errors import ArgumentError, Setting
 from ..answers.groups import columns_of_group
 from ..draws.tree import KeptDraws
 from ..group_likelihoods import people_of
-from ..group_state import ClassMembership, KindModel, People, drawn_kinds, group_at, kinds_at
+from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
 from ..moves.kinds import recount
-from ..operations import cache_at
 from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
 from ..samplers.loop import REBUILD
 from ..samplers.record import ChainRecord
@@ -167,12 +166,7 @@ def completed_kinds(rng: Any, model: Any, caches: Any, states: Any, kinds: Any, 
     """As `completed_groups`, where people have just been dealt out to the kinds of the last level."""
     last = steps.at[steps.beta.shape[0] - 1]
     rebuild_level(model.groups, caches, states, last)
-    recount(
-        model,
-        cache_at(group_at(model.groups.likelihood, 0), caches, last),
-        replica(states, last),
-        kinds_at(kinds, last),
-    )
+    recount(model, level_caches(model.groups, caches, last), replica(states, last), kinds_at(kinds, last))
     for t in range(steps.beta.shape[0]):
         energy[t] = whole_of_groups(model.groups, caches, states, steps.at[t])
 

@@ -12,7 +12,7 @@ import numpy as np
 from thali._compile.jit import kernel, scalar
 from thali._inference.numerics.decisions import accept
 
-from ..group_state import ACCEPTED, KAPPA, STEP, TRIED, base_at, group_at, kinds_at
+from ..group_state import ACCEPTED, KAPPA, STEP, TRIED, base_at, kinds_at, level_caches, select_group
 from ..moves.group_births import birth_or_death_in_groups
 from ..moves.group_concentration import draw_alpha_of_groups, redraw_silent
 from ..moves.group_covariates import draw_common_parameters
@@ -34,7 +34,6 @@ from ..moves.group_weights import (
 from ..moves.kinds import draw_kinds, recount
 from ..moves.tuning import EVERY, adapt, tuning_at
 from ..operations import (
-    cache_at,
     draw_parameters_of_group,
     log_likelihood,
     log_rate,
@@ -49,101 +48,91 @@ from .loop import CROWDED, DONE, GO_ON, REBUILD, RECORD_FULL
 from .record import DRAW, FEATURE, OWNER, ChainRecord, add_owner, empty_record, is_due
 
 
-@kernel
-def infinite_of_groups(
-    rng: Any,
-    model: Any,
-    caches: Any,
-    states: Any,
-    bases: Any,
-    tunings: Any,
-    steps: Any,
-    out: Any,
-    until: Any,
-    tune: int,
-    thin: Any,
-) -> Any:
-    """Sweep until `until` rounds are done, as `recommended.infinite`; by level and group stacked, `bases` by level."""
-    rate = rate_between(model.prior, 1, states.Z.shape[3] - 1)
-    while True:
-        status = before_round(rng, model, caches, states, bases, steps, out, until, tune, thin)
-        if status != GO_ON:
-            return status
-        for t in range(steps.beta.shape[0]):
-            level, base = on_level(states, steps, t), base_at(bases, steps.at[t])
-            its_caches = cache_at(group_at(model.likelihood, 0), caches, steps.at[t])
-            its_tunings = tuning_at(tunings, t)
-            first = replica(level, 0)
-            if first.real[ALPHA] > 0.0:
-                redraw_silent(rng, model, level, base)
-            flip_columns_of_groups(rng, model, its_caches, level)
-            if first.real[ALPHA] > 0.0:
-                for step in range(9 if model.unique else 3):
-                    birth_or_death_in_groups(rng, model, its_caches, level, base, rate, 0.5 * (step // 3))
-                if model.similar and model.unique:
-                    for _ in range(6):
-                        birth_or_death_together(rng, model, its_caches, level, base, rate)
-                if not model.similar:
-                    for _ in range(4):  # not as many as there are columns, whose number it changes
-                        split_or_merge_copies(rng, model, its_caches, level, base)
-            for _ in range(first.whole[COLUMNS]):
-                transfer_of_groups(rng, model, its_caches, level, base)
-            if model.unique:
-                for step in range(2 * first.whole[COLUMNS]):
-                    compensated_flip_of_groups(rng, model, its_caches, level, base, 0.5 + 0.5 * (step % 2))
-                    if model.similar:
-                        flip_together(rng, model, its_caches, level, base)
-                        weight_together(rng, model, its_caches, level, base, its_tunings)
-            weights_of_groups(rng, model, its_caches, level, base, its_tunings, tune)
-            draw_alpha_of_groups(rng, model, level)
-            after_round(level, base, its_tunings, tune)
-        swap_groups(rng, model, caches, states, steps)
+def kernel_of_group_rounds(sweep: Any) -> Any:
+    """Make the kernel of rounds of a sweep of groups, as `recommended.kernel_of_rounds`.
+
+    `caches`, `states` and `tunings` are stacked by level and group, `bases` by level.
+    """
+    scalar(sweep)
+
+    def rounds(
+        rng: Any,
+        model: Any,
+        caches: Any,
+        states: Any,
+        bases: Any,
+        tunings: Any,
+        steps: Any,
+        out: Any,
+        until: Any,
+        tune: int,
+        thin: Any,
+    ) -> Any:
+        while True:
+            status = before_round(rng, model, caches, states, bases, steps, out, until, tune, thin)
+            if status != GO_ON:
+                return status
+            for t in range(steps.beta.shape[0]):
+                level, base = on_level(states, steps, t), base_at(bases, steps.at[t])
+                its_caches = level_caches(model, caches, steps.at[t])
+                its_tunings = tuning_at(tunings, t)
+                sweep(rng, model, its_caches, level, base, its_tunings)
+                weights_of_groups(rng, model, its_caches, level, base, its_tunings, tune)
+                draw_alpha_of_groups(rng, model, level)
+                after_round(level, base, its_tunings, tune)
+            swap_groups(rng, model, caches, states, steps)
+
+    rounds.__name__ = sweep.__name__
+    return kernel(rounds)
 
 
-@kernel
-def fixed_of_groups(
-    rng: Any,
-    model: Any,
-    caches: Any,
-    states: Any,
-    bases: Any,
-    tunings: Any,
-    steps: Any,
-    out: Any,
-    until: Any,
-    tune: int,
-    thin: Any,
-) -> Any:
+@kernel_of_group_rounds
+def infinite_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any) -> None:
+    """Sweep the states of all groups, as `recommended.infinite`."""
+    rate = rate_between(model.prior, 1, states.Z.shape[2] - 1)
+    first = replica(states, 0)
+    if first.real[ALPHA] > 0.0:
+        redraw_silent(rng, model, states, base)
+    flip_columns_of_groups(rng, model, caches, states)
+    if first.real[ALPHA] > 0.0:
+        for step in range(9 if model.unique else 3):
+            birth_or_death_in_groups(rng, model, caches, states, base, rate, 0.5 * (step // 3))
+        if model.similar and model.unique:
+            for _ in range(6):
+                birth_or_death_together(rng, model, caches, states, base, rate)
+        if not model.similar:
+            for _ in range(4):  # not as many as there are columns, whose number it changes
+                split_or_merge_copies(rng, model, caches, states, base)
+    for _ in range(first.whole[COLUMNS]):
+        transfer_of_groups(rng, model, caches, states, base)
+    if model.unique:
+        for step in range(2 * first.whole[COLUMNS]):
+            compensated_flip_of_groups(rng, model, caches, states, base, 0.5 + 0.5 * (step % 2))
+            if model.similar:
+                flip_together(rng, model, caches, states, base)
+                weight_together(rng, model, caches, states, base, tunings)
+
+
+@kernel_of_group_rounds
+def fixed_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any) -> None:
     """The same for a fixed number of columns, whose owners are random (finite prior) or given."""
-    while True:
-        status = before_round(rng, model, caches, states, bases, steps, out, until, tune, thin)
-        if status != GO_ON:
-            return status
-        for t in range(steps.beta.shape[0]):
-            level, base = on_level(states, steps, t), base_at(bases, steps.at[t])
-            its_caches = cache_at(group_at(model.likelihood, 0), caches, steps.at[t])
-            its_tunings = tuning_at(tunings, t)
-            if may_flip(model.prior):
-                flip_columns_of_groups(rng, model, its_caches, level)
-                for _ in range(replica(level, 0).whole[COLUMNS]):
-                    transfer_of_groups(rng, model, its_caches, level, base)
-                if model.unique:
-                    for step in range(2 * replica(level, 0).whole[COLUMNS]):
-                        compensated_flip_of_groups(rng, model, its_caches, level, base, 0.5 + 0.5 * (step % 2))
-                        if model.similar:
-                            flip_together(rng, model, its_caches, level, base)
-            weights_of_groups(rng, model, its_caches, level, base, its_tunings, tune)
-            draw_alpha_of_groups(rng, model, level)
-            after_round(level, base, its_tunings, tune)
-        swap_groups(rng, model, caches, states, steps)
+    if may_flip(model.prior):
+        flip_columns_of_groups(rng, model, caches, states)
+        for _ in range(replica(states, 0).whole[COLUMNS]):
+            transfer_of_groups(rng, model, caches, states, base)
+        if model.unique:
+            for step in range(2 * replica(states, 0).whole[COLUMNS]):
+                compensated_flip_of_groups(rng, model, caches, states, base, 0.5 + 0.5 * (step % 2))
+                if model.similar:
+                    flip_together(rng, model, caches, states, base)
 
 
 @scalar
 def weights_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any, tunings: Any, tune: int) -> None:
     """The weights and parameters of every group given the owners, and what they vary about."""
     for g in range(states.w.shape[0]):
-        likelihood, b, tuning = group_at(model.likelihood, g), replica(states, g), tuning_at(tunings, g)
-        c = cache_at(likelihood, caches, g)
+        likelihood, c, b = select_group(model, caches, states, g)
+        tuning = tuning_at(tunings, g)
         if model.unique:
             for _ in range(b.whole[COLUMNS]):
                 compensated_weight_of_group(rng, likelihood, c, b, base, g, tuning)
@@ -170,8 +159,7 @@ def weights_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any,
 def fill_counts(rng: Any, model: Any, caches: Any, states: Any, kinds: Any) -> None:
     """Fill the counts in all caches, which are stacked by level and kind."""
     for t in range(states.w.shape[0]):
-        its_caches = cache_at(group_at(model.groups.likelihood, 0), caches, t)
-        recount(model, its_caches, replica(states, t), kinds_at(kinds, t))
+        recount(model, level_caches(model.groups, caches, t), replica(states, t), kinds_at(kinds, t))
 
 
 @kernel
@@ -179,7 +167,7 @@ def move_people(rng: Any, model: Any, caches: Any, states: Any, bases: Any, kind
     """One update of everybody's kind at every temperature."""
     for t in range(steps.beta.shape[0]):
         at = steps.at[t]
-        its_caches = cache_at(group_at(model.groups.likelihood, 0), caches, at)
+        its_caches = level_caches(model.groups, caches, at)
         draw_kinds(rng, model, its_caches, on_level(states, steps, t), base_at(bases, at), kinds_at(kinds, at))
 
 
@@ -200,7 +188,7 @@ def before_round(
     if is_due(first, out, tune, thin):
         if not has_room(first, out):
             return RECORD_FULL
-        record(model, cache_at(group_at(model.likelihood, 0), caches, cold), level, base_at(bases, cold), out)
+        record(model, level_caches(model, caches, cold), level, base_at(bases, cold), out)
     if first.whole[SWEEPS] >= until:
         return DONE
     for t in range(steps.beta.shape[0]):
@@ -211,11 +199,17 @@ def before_round(
             prepare_groups(model, replica(states, t))
     if first.whole[SWEEPS] % REBUILD == 0:
         for t in range(steps.beta.shape[0]):
-            for g in range(states.w.shape[1]):
-                likelihood = group_at(model.likelihood, g)
-                c = cache_at(likelihood, cache_at(likelihood, caches, t), g)
-                rebuild(likelihood, c, replica(replica(states, t), g))
+            rebuild_groups(model, caches, states, t)
     return GO_ON
+
+
+@scalar
+def rebuild_groups(model: Any, caches: Any, states: Any, t: Any) -> None:
+    """Fill the caches of all groups at replica t."""
+    its_caches, level = level_caches(model, caches, t), replica(states, t)
+    for g in range(level.w.shape[0]):
+        likelihood, c, b = select_group(model, its_caches, level, g)
+        rebuild(likelihood, c, b)
 
 
 @scalar
@@ -255,11 +249,11 @@ def after_round(states: Any, base: Any, tunings: Any, tune: int) -> None:
 @scalar
 def whole_of_groups(model: Any, caches: Any, states: Any, t: Any) -> Any:
     """The log-likelihood of all groups at replica t."""
+    its_caches, level = level_caches(model, caches, t), replica(states, t)
     total = 0.0
-    for g in range(states.w.shape[1]):
-        likelihood = group_at(model.likelihood, g)
-        c = cache_at(likelihood, cache_at(likelihood, caches, t), g)
-        total += log_likelihood(likelihood, c, replica(replica(states, t), g))
+    for g in range(level.w.shape[0]):
+        likelihood, c, b = select_group(model, its_caches, level, g)
+        total += log_likelihood(likelihood, c, b)
     return total
 
 
@@ -331,8 +325,7 @@ def record(model: Any, caches: Any, states: Any, base: Any, out: Any) -> None:
     out.log_likelihood[draw] = 0.0
     each = (out.extra.shape[1] - 1) // groups
     for g in range(groups - 1, -1, -1):
-        likelihood, b = group_at(model.likelihood, g), replica(states, g)
-        c = cache_at(likelihood, caches, g)
+        likelihood, c, b = select_group(model, caches, states, g)
         for i in range(n):
             out.unique_weights[draw, g, i] = b.s[i]
         out.log_likelihood[draw] += log_likelihood(likelihood, c, b)

@@ -1,14 +1,14 @@
 """Joins a prior, a likelihood and a sampler, and runs them: what every latent-feature model shares."""
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import positive, refuse_endless, whole
+from thali._arguments import is_list, positive, refuse_endless, whole
 from thali._inference.chains import Run
 from thali._model.engine import Prepared
 from thali.errors import Argument, ArgumentError, InPython, Message, Setting, Value
@@ -137,7 +137,7 @@ def _ladder(tempering: Any, by_default: bool) -> tuple[tuple[float, ...], bool]:
         return (1.0,), False
     if count is not None and 1 < count <= MAX_TEMPERATURES:
         return geometric(int(count), T_MAX), True
-    if isinstance(tempering, Iterable) and not isinstance(tempering, str):
+    if is_list(tempering):
         try:
             given = tuple(map(float, tempering))
         except (TypeError, ValueError):

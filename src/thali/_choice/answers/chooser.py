@@ -8,6 +8,7 @@ import numpy as np
 from thali._arguments import between
 from thali._inference.places import evenly_spaced
 from thali._model.columns import MONTE_CARLO
+from thali._posterior.interval import tails_of
 
 if TYPE_CHECKING:
     import pandas
@@ -131,6 +132,16 @@ class Chooser:
         """Standard errors of the figures reported for values (draws, quantities), from the chains of their draws."""
         raise NotImplementedError
 
+    def spread_of_people(self, values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
+        """Return `respondents_low` and `respondents_high`, which hold this share of respondents, if these differ.
+
+        The first axis of `values` is over respondents.
+        """
+        if not self.has_individuals:
+            return {}
+        low, high = ends(values, ci)
+        return {"respondents_low": low, "respondents_high": high}
+
     def facts(self, ci: float) -> dict[str, Any]:
         """What the attrs of a table with intervals and errors say of both."""
         return {"interval": ci, **({} if self.is_estimate else {MONTE_CARLO: True})}
@@ -153,7 +164,7 @@ def probability_of(ci: Any) -> float:
 
 def ends(values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     """The ends of the equal-tailed interval of values, the first axis."""
-    low, high = np.quantile(values, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0], axis=0)
+    low, high = np.quantile(values, tails_of(ci), axis=0)
     return low, high
 
 
@@ -173,12 +184,6 @@ def centre(chooser: "Chooser", values: np.ndarray) -> np.ndarray:
 def ends_of_draws(chooser: "Chooser", values: np.ndarray, ci: float) -> tuple[np.ndarray, np.ndarray]:
     """The interval of values (draws, ...)."""
     return ends(values[1:] if chooser.is_estimate else values, ci)
-
-
-def spread_of_people(values: np.ndarray, ci: float) -> dict[str, np.ndarray]:
-    """Return `respondents_low` and `respondents_high`, which hold this share of respondents (first axis)."""
-    low, high = ends(values, ci)
-    return {"respondents_low": low, "respondents_high": high}
 
 
 def standard_error(by_group: np.ndarray) -> np.ndarray:

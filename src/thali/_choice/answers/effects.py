@@ -8,7 +8,7 @@ import numpy as np
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.places import evenly_spaced, starts
 
-from .chooser import Chooser, centre, ends_of_draws, probability_of, spread_of_people
+from .chooser import Chooser, centre, ends_of_draws, probability_of
 
 if TYPE_CHECKING:
     import pandas
@@ -35,14 +35,13 @@ def level_effects(
         return long_table(chooser, ["attribute", "level", "over"], named, {"effect": found.of_people})
     low, high = ends_of_draws(chooser, found.of_draws, ci)
     one_sided = np.array([chooser.directions[i] != 0 for i, _, _ in pairs], bool)
-    people = spread_of_people(found.of_people, ci) if chooser.has_individuals else {}
     table = Table(named, columns=["attribute", "level", "over"]).assign(
         **{
             "effect": centre(chooser, found.of_draws),
             "low": low,
             "high": high,
             "std_error": chooser.errors(found.of_draws, found.chain),
-            **people,
+            **chooser.spread_of_people(found.of_people, ci),
             "at_bound": one_sided & (low < _AT_BOUND),
         }
     )
@@ -118,7 +117,7 @@ def attribute_importance(
             "range_share_se": np.where(np.isnan(low), np.nan, fewer.errors(of_draws, fewer.chain)),
             "importance": weight / weight.sum() @ decided,
             "std_error": errors,
-            **(spread_of_people(decided, ci) if chooser.has_individuals else {}),
+            **chooser.spread_of_people(decided, ci),
         }
     )
     table.attrs.update(chooser.facts(ci))

@@ -1,7 +1,8 @@
 """Willingness to pay: the price difference at which a person is indifferent between two levels of an attribute."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,6 +12,7 @@ from thali._data.experiments.scheme import INSIDE, Scheme
 from thali._data.roles import plain
 from thali._inference.warn import warn
 from thali._labels import shorten, suggest
+from thali._posterior.interval import tails_of
 from thali.errors import Argument, ArgumentError, DataError, EstimateWarning
 
 from .chooser import Chooser, error_between_chains, probability_of
@@ -73,7 +75,7 @@ def willingness_to_pay(
     if attends is not None and attends.all():  # nobody may ignore the price, or nobody does
         attends = None
     found = chooser.once(("compensations", price, most), lambda: compensations(fewer, prices, changes))
-    tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
+    tails = tails_of(ci)
     of_people = found[0] if fewer.is_estimate else _over_draws(found, fewer, prices, [0.5])[0]
     limit = np.inf if prices.is_linear else prices.differences[-1]
     if each_person:
@@ -121,7 +123,7 @@ def _sides(amounts: np.ndarray, limit: float) -> np.ndarray:
     return np.where(amounts >= limit, "above", np.where(amounts <= -limit, "below", ""))
 
 
-def _over_draws(values: np.ndarray, chooser: "Chooser", prices: Prices, probabilities: list[float]) -> np.ndarray:
+def _over_draws(values: np.ndarray, chooser: "Chooser", prices: Prices, probabilities: Sequence[float]) -> np.ndarray:
     """Quantiles (probabilities, people, changes) over the draws in which the person attends to the price."""
     if chooser.attends is None:
         return quantiles(values, probabilities)
@@ -319,7 +321,7 @@ def _first_below(gap: np.ndarray, at: np.ndarray) -> np.ndarray:
     return at[before] + part * (at[place] - at[before])
 
 
-def quantiles(values: np.ndarray, probabilities: list[float]) -> np.ndarray:
+def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
     """Quantiles over the first axis of numbers that may be infinite: those of x are minus those of -x."""
     ordered, n = np.sort(values, axis=0), len(values)
     found = []
@@ -400,7 +402,7 @@ def _about_the_price(
         is_established = abs(mean) > ndtri((1.0 + ci) / 2.0) * error
     else:
         mean, error = drawn.mean(), drawn.std()
-        low, high = quantiles(drawn, [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0])
+        low, high = quantiles(drawn, tails_of(ci))
         is_established = low > 0.0 or high < 0.0
     name = chooser.data.scheme.names[prices.attribute]
     z = f"(z = {mean / error if error > 0.0 else 0.0:z.1f})"
@@ -443,7 +445,7 @@ def paid_for(row: Mapping[str, Any], than: str = "over") -> str:
 
 def _some_of(names: list[str], chosen: Any) -> str:
     """The names that are chosen, quoted."""
-    return shorten([name for name, is_chosen in zip(names, chosen, strict=True) if is_chosen], 3)
+    return shorten(list(compress(names, chosen)), 3)
 
 
 def _errors(middle: np.ndarray, chain: np.ndarray) -> np.ndarray:

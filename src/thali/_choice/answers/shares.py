@@ -1,13 +1,13 @@
 """Shares in simulated markets, before and after a change; demand curves; the best products to offer."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product as combinations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import is_list, whole
 from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE
 from thali._labels import as_label, shorten, suggest
@@ -109,7 +109,7 @@ def demand(
             f"`attribute` is {attribute!r}, which the products do not"
             f" have.{suggest(str(attribute), list(market.table))}"
         )
-    if isinstance(values, str) or not isinstance(values, Iterable) or not len(values := list(values)):
+    if not is_list(values) or not len(values := list(values)):
         raise ArgumentError(f"`values` must list values of {attribute!r}, such as [100, 150, 200]; got {values!r}.")
     label = market.labels[place]
     every = [market, *(changed(market, {attribute: {label: value}}) for value in values)]
@@ -356,7 +356,7 @@ def space_of(chooser: "Chooser", attributes: Any, costs: Any, price: str | None)
 
 
 def _listed(name: str, values: Any) -> tuple[Any, ...]:
-    if isinstance(values, str) or not isinstance(values, Iterable) or not (found := tuple(values)):
+    if not is_list(values) or not (found := tuple(values)):
         raise ArgumentError(f"`attributes`: {name!r} must list its possible values; got {values!r}.")
     return found
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._arguments import is_list
 from thali._data.experiments.levels import as_number
 from thali._inference.warn import without_warnings
 from thali._labels import as_label, suggest
@@ -151,7 +152,7 @@ def source_of_volume(
 
     ci = probability_of(ci)
     market = market_of(chooser.data.scheme, products)
-    named = [new] if isinstance(new, str) or not hasattr(new, "__iter__") else list(new)
+    named = list(new) if is_list(new) else [new]
     added = list(dict.fromkeys(place_of(as_label(label), market.labels, "new") for label in named))
     if not added:
         raise ArgumentError(Argument("new"), " is empty; name at least one product of the market.")

@@ -9,6 +9,8 @@ from thali._data.experiments.scheme import INSIDE
 from thali._inference.places import evenly_spaced
 from thali._labels import suggest
 from thali._people.columns import RespondentCovariates, covariates_of, names_of
+from thali._posterior.interval import tails_of
+from thali._posterior.view import flat
 from thali.errors import Argument, ArgumentError, Setting
 
 from ..coding import Coding
@@ -160,7 +162,7 @@ def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
     from thali._posterior.summary import summary_table
     from thali._tables import Table
 
-    tails = [(1.0 - ci) / 2.0, (1.0 + ci) / 2.0]
+    tails = tails_of(ci)
     names = [str(name) for name in posterior["attribute"].values]
     rates, attends = posterior["attention"].values, posterior["attends"].values
     rows = summary_table({name: rates[..., k] for k, name in enumerate(names)})
@@ -179,7 +181,7 @@ def attention_tables(posterior: "xarray.Dataset", ci: float) -> AttentionTables:
     shares.attrs["interval"] = ci
     respondents = pd.Index(posterior["respondent"].values, name="respondent")
     people = Table(attends.mean(axis=(0, 1)), index=respondents, columns=names)
-    patterns = _patterns(attends.reshape(-1, *attends.shape[2:]), names, tails, ci)
+    patterns = _patterns(flat(attends), names, tails, ci)
     return AttentionTables(shares, people, patterns, _odds(posterior, tails, ci) if EFFECT in posterior else None)
 
 
@@ -192,7 +194,7 @@ def effects_of(posterior: "xarray.Dataset") -> dict[tuple[str, str], np.ndarray]
     return {(name, by): values[..., r, k] for k, name in enumerate(attributes) for r, by in enumerate(columns)}
 
 
-def _odds(posterior: "xarray.Dataset", tails: list[float], ci: float) -> "pandas.DataFrame":
+def _odds(posterior: "xarray.Dataset", tails: tuple[float, float], ci: float) -> "pandas.DataFrame":
     """How columns of people multiply the odds of attending."""
     from thali._posterior.summary import summary_table
     from thali._tables import Table
@@ -222,7 +224,7 @@ def _worst_r_hat(attends: np.ndarray) -> float:
     return float(known.max()) if len(known) else np.nan
 
 
-def _patterns(attends: np.ndarray, names: list[str], tails: list[float], ci: float) -> "pandas.DataFrame":
+def _patterns(attends: np.ndarray, names: list[str], tails: tuple[float, float], ci: float) -> "pandas.DataFrame":
     """How many of the people attend to just these attributes, of draws (draws, people, K)."""
     import pandas as pd
 

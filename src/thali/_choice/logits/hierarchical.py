@@ -16,6 +16,7 @@ from thali._people.columns import RespondentCovariates, covariates_of
 from thali._people.segments import HasSegments, spaced_draws
 from thali._posterior.interval import INTERVAL
 from thali._posterior.store import tree_of
+from thali._posterior.view import flat
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.check import HasChoiceCheck, HasReportedRows
@@ -470,18 +471,18 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         beta, data = self._view.draws["beta"].values, self._data_of_fit()
         if data is None:
             raise DataError("The check requires the data of the fit, which the model file does not contain; fit again.")
-        flat = beta.reshape(1, -1, *beta.shape[2:])
-        kept = evenly_spaced(flat.shape[1], most)
-        drawn = drawn_choices(flat[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
+        beta = flat(beta)[None]
+        kept = evenly_spaced(beta.shape[1], most)
+        drawn = drawn_choices(beta[:, kept], tasks_of(data, self._coding_), data.first_task, rng)
         return data, drawn["chosen"][0]
 
     def _preferences(self) -> "Preferences":
         beta, data = self._view.draws["beta"].values, self._data_of_fit()
         if data is None:
             raise DataError("Segments require the data of the fit, which the model file does not contain; fit again.")
-        flat = beta.reshape(-1, *beta.shape[2:])
-        kept = spaced_draws(len(flat), data.n_respondents, sum(map(len, compared_levels(data).values())))
-        return of_tastes(flat[kept], self._coding_, data)
+        beta = flat(beta)
+        kept = spaced_draws(len(beta), data.n_respondents, sum(map(len, compared_levels(data).values())))
+        return of_tastes(beta[kept], self._coding_, data)
 
     def quantities(self) -> dict[str, np.ndarray]:
         return super().quantities() | rates_of(self._view.draws)

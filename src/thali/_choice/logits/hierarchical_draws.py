@@ -10,7 +10,7 @@ import numpy as np
 from thali._inference.chains import recorded_parts
 from thali._inference.seeds import root
 from thali._posterior.store import BITS
-from thali._posterior.view import PosteriorTree
+from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
 
 from ..answers.check import effect_names, level_pairs_of, levels_of_products, named_arrays, share_names
@@ -88,9 +88,7 @@ class TasteScale(NamedTuple):
         return np.arange(len(self.names)) == self.price
 
 
-def taste_scale(
-    coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None = None
-) -> TasteScale:
+def taste_scale(coding: Coding, data: "ChoiceExperiment", signs: Mapping[str, str], price: str | None) -> TasteScale:
     """The scale of tastes whose `signs`, attribute -> direction, are given; in willingness-to-pay space by a price."""
     p = len(coding.names)
     names, sign, steps = list(coding.names), np.zeros(p), np.eye(p)
@@ -592,9 +590,7 @@ def chooser_of(
 
 def _attends(posterior: "xarray.Dataset", data: "ChoiceExperiment") -> np.ndarray:
     """Whether each respondent attends to each attribute of the data, in every draw (draws, people, attributes)."""
-    own = posterior["attends"].values
-    found = np.ones((own.shape[0] * own.shape[1], own.shape[2], len(data.attributes)), bool)
-    found[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = own.reshape(
-        -1, *own.shape[2:]
-    )
+    own = flat(posterior["attends"].values)
+    found = np.ones((*own.shape[:2], len(data.attributes)), bool)
+    found[..., [data.attributes.index(str(name)) for name in posterior["attribute"].values]] = own
     return found

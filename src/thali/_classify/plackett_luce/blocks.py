@@ -14,7 +14,7 @@ import numpy as np
 from ..blocks import see, standard_over, sum_over
 from ..input import matrix_of
 from .design import Look, PlackettLuceDesign, check_transform, look_at
-from .row_sums import CovariateRows, Curvature, MapStepInput, Statistics, codes_among, distinct_rows, partial_statistics
+from .row_sums import CovariateRows, Curvature, Statistics, distinct_rows
 
 
 class Blocks:
@@ -33,11 +33,11 @@ class Blocks:
 
     def statistics(self, A: Any, m: Any) -> Statistics:
         """The fused sums at A (K × p) and m (p)."""
-        return sum_over(_statistics_of, self._held, MapStepInput(A, m))
+        return sum_over(_statistics_of, self._held, A, m)
 
     def curvature(self, A: Any, m: Any, columns: Any) -> Curvature:
         """The sums of products that the Hessian needs, for some columns of W."""
-        return sum_over(_curvature_of, self._held, MapStepInput(A, m), columns)
+        return sum_over(_curvature_of, self._held, A, m, columns)
 
     def sample(self, rows: int) -> CovariateRows:
         """About that many rows in memory, from every block its share."""
@@ -78,7 +78,7 @@ def gather(X: Any, y: Any, sample_weight: Any, transform: Any, standardize: bool
 
 
 def _rows_of(x: Any, labels: Any, design: PlackettLuceDesign, classes: Any) -> CovariateRows:
-    W, codes, counts = distinct_rows(design.apply(matrix_of(x)), codes_among(labels, classes))
+    W, codes, counts = distinct_rows(design.apply(matrix_of(x)), np.searchsorted(classes, np.asarray(labels)))
     return CovariateRows(W, codes, len(classes), counts, threads=1)
 
 
@@ -86,12 +86,12 @@ def _look_of(rows: CovariateRows) -> Look:
     return look_at(rows.W, rows.counts)
 
 
-def _statistics_of(rows: CovariateRows, state: MapStepInput) -> Statistics:
-    return partial_statistics(rows.W, rows.codes, state, rows.counts)
+def _statistics_of(rows: CovariateRows, A: np.ndarray, m: np.ndarray) -> Statistics:
+    return rows.statistics(A, m)
 
 
-def _curvature_of(rows: CovariateRows, state: MapStepInput, columns: Any) -> Curvature:
-    return rows.curvature(state.A, state.m, columns)
+def _curvature_of(rows: CovariateRows, A: np.ndarray, m: np.ndarray, columns: Any) -> Curvature:
+    return rows.curvature(A, m, columns)
 
 
 def _sample_of(rows: CovariateRows, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,7 +10,7 @@ import numpy as np
 from thali._inference.chains import recorded_parts
 from thali._inference.warn import is_quiet, warn
 from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import PosteriorTree
+from thali._posterior.view import PosteriorTree, flat
 from thali.errors import DataWarning
 
 from .design import PlackettLuceDesign
@@ -278,7 +278,7 @@ class WeightAnswers:
         """
 
         weights = self._with_draws()._view.draws["weights"].values
-        return weights_table(weights.reshape(-1, *weights.shape[2:]), self.classes_, self.columns_, ci)
+        return weights_table(flat(weights), self.classes_, self.columns_, ci)
 
     @property
     def feature_importances_(self) -> np.ndarray:

@@ -14,7 +14,7 @@ from thali._model.engine import Chains, Engine
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 from thali._posterior.interval import interval_columns, tails_of
-from thali._posterior.view import PosteriorTree
+from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError, ConvergenceWarning, Setting, ThaliWarning
 
 from ..weights import refuse_fractions
@@ -58,7 +58,7 @@ class Gibbs(Chains):
                 Setting("method", "map"),
                 " for a Dask array.",
             )
-        refuse_fractions(data.counts, "gibbs", ("map", "variational"))
+        refuse_fractions(data.counts, ("map", "variational"))
         return model._job_of(model._sampling(data, model._run()), "")
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
@@ -312,7 +312,7 @@ def _of_draws(model: "PlackettLuceRegression", matrix: np.ndarray) -> tuple[Any,
     """The draws and the rows in the form that predictions read."""
     weights, design = model._view.draws["weights"].values, model.design_
     return (
-        weights.reshape(-1, *weights.shape[2:]),
+        flat(weights),
         len(matrix),
         lambda part: design.apply(matrix[part]),
         lambda part: design.logs(matrix[part]),

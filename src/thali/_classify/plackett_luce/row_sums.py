@@ -4,8 +4,8 @@ With A (K × p) and m (p): T_i = W_i·A_{Y_i}, S_i = W_i·m, and
 
     log-likelihood Σ ln T_i / S_i,   R_kj = Σ_{Y_i = k} W_ij / T_i,   s_j = Σ W_ij / S_i.
 
-These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of rows: `partial_statistics` is the map
-step, `Statistics.__add__` the reduce step.
+These (K + 1) p + 1 numbers are also the message of a map-reduce over blocks of rows: `CovariateRows.statistics` is the
+map step, `Statistics.__add__` the reduce step.
 """
 
 import os
@@ -17,8 +17,6 @@ import numpy as np
 
 from thali._compile.jit import allocating, compiled, vectorised
 from thali._inference.numerics.logarithm import fast_log
-from thali._labels import shorten
-from thali.errors import DataError
 
 # The sums of products of columns from which the Hessian of the log-likelihood in ln λ is put together -----------------
 
@@ -202,39 +200,6 @@ class CovariateRows:
         for part in parts:
             total = part if total is None else total + part
         return total
-
-
-@dataclass(frozen=True)
-class MapStepInput:
-    """The input of the map step other than its rows."""
-
-    A: np.ndarray  # (K, p) weights in T; at the maximum of the posterior λ
-    m: np.ndarray  # (p,) weights in S; at the maximum of the posterior Σ_k λ_k
-    classes: np.ndarray | None = None  # (K,) labels in the order of the rows of A; None: y holds 0 to K - 1
-    design: Any = None  # makes W from the covariates; None: X holds rows of W
-
-
-def partial_statistics(X_block: Any, y_block: Any, state: MapStepInput, counts: Any = None) -> Statistics:
-    """The sums over one block of rows: the map step of a fit whose rows lie on several machines.
-
-    R_kj = Σ_{y_i = k} W_ij / T_i, s_j = Σ_i W_ij / S_i, Σ_i ln T_i / S_i with T_i = W_i·A_{y_i}, S_i = W_i·m
-    """
-    W = X_block if state.design is None else state.design.apply(np.asarray(X_block, np.float64))
-    codes = codes_among(y_block, state.classes)
-    return CovariateRows(W, codes, len(state.A), counts, threads=1).statistics(state.A, state.m)
-
-
-def codes_among(labels: Any, classes: Any) -> np.ndarray:
-    """The place of every label among the sorted classes."""
-    labels = np.asarray(labels)
-    if classes is None:
-        return labels.astype(np.int64)
-    codes = np.minimum(np.searchsorted(classes, labels), len(classes) - 1)
-    unknown = classes[codes] != labels
-    if unknown.any():
-        known = shorten(classes.tolist())
-        raise DataError(f"Label {labels[unknown].tolist()[0]!r} is not one of `State.classes` ({known}).")
-    return codes
 
 
 # Merges equal rows of the same class: exact, since the likelihood is a product over rows ------------------------------

@@ -163,8 +163,6 @@ def fit_variational(
     b: float = 1.0,
     prior_of_a: str = "inverse",
     starts: Sequence[float] = STARTS,
-    tolerance: float = _TOLERANCE,
-    most_passes: int = _MAX_PASSES,
 ) -> VariationalFit:
     """The variational posterior with the highest bound among several starts."""
     low, high = (float(a), float(a)) if a is not None else (float(a_range[0]), float(a_range[1]))
@@ -172,11 +170,11 @@ def fit_variational(
     best: Any = None
     passes = 0
     for start in starts if a is None else (float(a), *starts):
-        run = squarem(ascent.step, ascent.start(start), most_passes, _CONVERGED)
+        run = squarem(ascent.step, ascent.start(start), _MAX_PASSES, _CONVERGED)
         theta = run.theta
         if a is not None:
             theta[-1] = math.log(a)
-        last = squarem(ascent.step_with_shape if a is None else ascent.step, theta, most_passes, tolerance)
+        last = squarem(ascent.step_with_shape if a is None else ascent.step, theta, _MAX_PASSES, _TOLERANCE)
         passes += run.n_passes + last.n_passes
         if best is None or last.values[-1] > best.values[-1]:
             best = last

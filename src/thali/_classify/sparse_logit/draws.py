@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.chains import recorded_parts
 from thali._posterior.interval import INTERVAL, tails_of
-from thali._posterior.view import PosteriorTree
+from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, other_classes, varying_names
@@ -198,8 +198,7 @@ def probability_blocks(
 ) -> Iterator[tuple[slice, np.ndarray]]:
     """Some rows at a time, and their class probabilities in every draw, shape (draws, K, rows)."""
     drawn = posterior.draws
-    coefs = drawn["coef"].values
-    coefs = coefs.reshape(-1, *coefs.shape[2:])
+    coefs = flat(drawn["coef"].values)
     draws, others, d = coefs.shape
     intercepts = drawn["intercept"].values.reshape(draws, others) if "intercept" in drawn else None
     matrix = matrix.tocsr() if is_sparse(matrix) else matrix

@@ -156,7 +156,8 @@ def log_densities(coef: np.ndarray, tau: np.ndarray, slab: np.ndarray) -> np.nda
     return found - 0.5 * np.exp(2.0 * (r - ratio[..., None])) - log_tau[..., None]
 
 
-def _knots(low: float, high: float, step: float = 0.15) -> np.ndarray:
+def _knots(low: float, high: float) -> np.ndarray:
+    step = 0.15
     return np.linspace(low - step, high + step, max(4, int((high - low) / step) + 4))
 
 

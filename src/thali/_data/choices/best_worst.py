@@ -186,7 +186,7 @@ def occasions_of_best_worst(
             is_best.append(k == top)
             is_worst.append(k == bottom)
     at = np.array(occasion, np.int64)
-    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    count = count_column(frame, columns.count, weights)
     respondent, people, table = np.full(len(frame), -1), (), None
     if columns.respondent is not None:
         respondent, people = coded(frame, columns.respondent)

@@ -130,7 +130,7 @@ def wide_occasions(
     respondent, people = np.full(len(frame), -1), ()
     if found["respondent"] is not None:
         respondent, people = coded(frame, found["respondent"])
-    count = np.ones(len(frame)) if found["count"] is None else count_column(frame, found["count"], weights)
+    count = count_column(frame, found["count"], weights)
     cells = {(r, cell) for r, cell in zip(row, text, strict=True)}
     for r, winner in enumerate(winners):
         if (r, winner) not in cells:

@@ -67,9 +67,7 @@ class RankingColumns(NamedTuple):
         return {*self.columns, self.respondent, self.group, self.count}
 
 
-def ranking_columns(
-    frame: "pd.DataFrame", given: Mapping[str, str | None], unranked: str = "absent"
-) -> RankingColumns | None:
+def ranking_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], unranked: str) -> RankingColumns | None:
     """The columns of rankings by their names, or by what they hold; None if there are none.
 
     `given`: the names known of option, rank, respondent and count. Where options that a ranking does not name are
@@ -261,7 +259,7 @@ def rankings_of_frame(
     def name(number: int) -> str:
         return f"row {frame.index[number]}"
 
-    count = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    count = count_column(frame, columns.count, weights)
     if unranked == ABSENT:
         frame, count = frame.loc[count > 0], count[count > 0]
     if columns.shape == RANKS:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._arguments import one_of
+from thali._arguments import is_list, one_of
 from thali._inference.places import starts
 from thali._labels import shorten
 from thali.errors import DataError
@@ -171,7 +171,7 @@ def of_rankings(
     if hasattr(rankings, "columns") or hasattr(rankings, "__arrow_c_stream__"):
         rankings = as_frame(rankings)
     else:
-        if isinstance(rankings, str) or not isinstance(rankings, Iterable):
+        if not is_list(rankings):
             raise DataError(f"`rankings` must be a DataFrame or a list of lists; got {type(rankings).__name__}.")
         occasions = occasions_of_rankings(rankings_of_list(rankings, labels), unranked)
         return cls._made_of(*fields_of_occasions(occasions)), ""

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from thali._arguments import whole
+from thali._arguments import is_list, whole
 from thali._described import Facts
 from thali._inference.places import starts
 from thali._inference.seeds import root
@@ -55,7 +55,7 @@ def held_people(data: "ChoiceExperiment", respondents: Any, random_seed: Any) ->
     if is_whole(respondents):
         number = whole("respondents", respondents, 1)
         people = np.random.default_rng(root(random_seed)).permutation(data.n_respondents)[:number]
-    elif isinstance(respondents, str) or not hasattr(respondents, "__iter__"):
+    elif not is_list(respondents):
         raise ArgumentError(f"`respondents` must be an integer or a list of labels; got {respondents!r}.")
     else:
         labels = list(map(as_label, respondents))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from thali._arguments import is_list
 from thali._inference.warn import warn
 from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
@@ -491,7 +492,7 @@ def _missing_words(missing: Any, names: list[str]) -> dict[str, tuple[str, ...]]
 
 
 def _words(value: Any) -> tuple[str, ...]:
-    several = hasattr(value, "__iter__") and not isinstance(value, str)
+    several = is_list(value)
     return tuple(as_label(word) for word in value) if several else (as_label(value),)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._arguments import is_list
 from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError
 
@@ -126,7 +127,7 @@ def _refuse_two_marks(numbers: dict[str, float]) -> None:
 
 def given_order(name: str, wanted: Any) -> tuple[str, ...]:
     """The levels that `levels=` lists for an attribute."""
-    if isinstance(wanted, str) or not hasattr(wanted, "__iter__"):
+    if not is_list(wanted):
         raise ArgumentError(
             Argument("levels"), f" of {name!r} must list the levels from worst to best; got {wanted!r}."
         )

@@ -211,9 +211,7 @@ def word_for_none(picked: Iterable[str], labels: Collection[str]) -> str | None:
     return next((str(text) for text in picked if plain(text) in ZERO_OR_NONE and text not in labels), None)
 
 
-def long_frame(
-    frame: "pd.DataFrame", columns: WideTasks, none: Any, bought: str | None = None
-) -> tuple["pd.DataFrame", Any]:
+def long_frame(frame: "pd.DataFrame", columns: WideTasks, none: Any, bought: str | None) -> tuple["pd.DataFrame", Any]:
     """The same as a long table, one row an alternative that was available; and the label of the no-choice option."""
     import pandas as pd
 

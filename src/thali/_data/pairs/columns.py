@@ -119,7 +119,7 @@ def _counting(sides: list) -> set[str]:
     return {spelled.format(*each) for each in side for spelled in TIMES} | {name for two in WINS_LOSSES for name in two}
 
 
-def respondent_column(names: list[str], taken: Collection[str | None] = ()) -> str | None:
+def respondent_column(names: list[str], taken: Collection[str | None]) -> str | None:
     """The column that says who answered, None if there is none; one called "id" may number the rows."""
     return next(RESPONDENT.surely(by_plain_name(names), taken), None)
 
@@ -140,7 +140,7 @@ def ties_column(names: list[str]) -> str | None:
     return found[0] if found else None
 
 
-def the_columns(names: list[str], taken: Collection[str | None] = ()) -> PairColumns:
+def the_columns(names: list[str], taken: Collection[str | None]) -> PairColumns:
     """The one way to read these columns as a list."""
     found = choice_columns(names, taken)
     if len(found) > 1:

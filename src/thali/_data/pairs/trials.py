@@ -465,8 +465,8 @@ def outcomes_of_trials(
     coding: Mapping[Any, str] | None,
     labels: Any,
     weights: bool,
-    covariates: Sequence[str] | None = None,
-    date: str | None = None,
+    covariates: Sequence[str] | None,
+    date: str | None,
 ) -> TrialOutcomes:
     """The comparisons in the rows; those without an answer are left out, and the words say how many."""
     verdicts = _of_goals(frame, columns) if len(columns.verdict) == 2 else _of_column(frame, columns, coding)
@@ -475,7 +475,7 @@ def outcomes_of_trials(
         raise DataError(f"Column {columns.verdict[0]!r} contains no answers; check the table.")
     rows, outcome = frame.loc[kept], verdicts.outcome[kept]
     weights = weights or plain(columns.count or "") in WEIGHTS
-    times = np.ones(len(rows)) if columns.count is None else count_column(rows, columns.count, weights)
+    times = count_column(rows, columns.count, weights)
 
     def where(row: int, is_first: bool) -> str:
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"

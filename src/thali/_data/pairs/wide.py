@@ -50,7 +50,7 @@ class WideColumns(NamedTuple):
 
 
 def wide_columns(
-    frame: "pd.DataFrame", given: Mapping[str, str | None], coding: Mapping[Any, str] | None = None
+    frame: "pd.DataFrame", given: Mapping[str, str | None], coding: Mapping[Any, str] | None
 ) -> WideColumns | None:
     """The columns of pairs by their names, or by what they hold besides what is coded; None if there are none."""
     names = [str(name) for name in frame.columns]

@@ -442,7 +442,7 @@ def listed_pairs(
     if np.isinf(values).any():
         k = int(np.isinf(values).argmax())
         raise DataError(f"The similarity in row {frame.index[k]}, {where} is infinite; similarities must be finite.")
-    counts = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights=True)
+    counts = count_column(frame, columns.count, weights=True)
     first, second = column(frame, columns.first), column(frame, columns.second)
 
     def place(row: int, is_first: bool) -> str:

@@ -334,7 +334,7 @@ class TripletColumns(NamedTuple):
         return f"one set per row, {named}, with {a!r} and {b!r} the most similar pair{counted}"
 
 
-def triplet_columns(names: list[str], given: Mapping[str, Any] | None = None) -> TripletColumns | None:
+def triplet_columns(names: list[str], given: Mapping[str, Any] | None) -> TripletColumns | None:
     """The columns by their usual names, but for those given; None if they are not those of triplets."""
     given = {name: value for name, value in (given or {}).items() if value is not None}
     own = by_plain_name(names)
@@ -397,7 +397,7 @@ def answers_in(
 
     members, names = encoded(sides, labels)
     refuse_repeated(members, names, where)
-    times = np.ones(len(frame)) if columns.count is None else count_column(frame, columns.count, weights)
+    times = count_column(frame, columns.count, weights)
     n = len(names)
     if columns.odd is not None:
         if members.shape[1] != 3:

@@ -114,7 +114,7 @@ def fields(
     return found
 
 
-def model_options(spec: ModelSpec, kind: str, has_people: bool = True) -> list[Option]:
+def model_options(spec: ModelSpec, kind: str, has_people: bool) -> list[Option]:
     """The options of a model that are asked of whoever has data of this kind."""
     own = [option for option in spec.options if _is_of_model(option) and option.is_for(kind)]
     return [option for option in own if has_people or option.name != PEOPLE]

@@ -203,9 +203,9 @@ def was_refused(study: StudyFolder) -> bool:
     return ended(study, FIT)["code"] == REFUSED and not has_left
 
 
-def why_it_died(study: StudyFolder, name: str) -> str:
+def why_it_died(study: StudyFolder) -> str:
     """The last line that a table's child printed, where it left no end."""
-    lines = study.log(name).splitlines()
+    lines = study.log(READ).splitlines()
     return (
         f"The table could not be read: {lines[-1]}"
         if lines

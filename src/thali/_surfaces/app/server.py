@@ -98,9 +98,9 @@ class Server:
     runs: Runs
     pages: Pages
 
-    def __init__(self, folder: Path, slots: int | None = None) -> None:
+    def __init__(self, folder: Path) -> None:
         self.studies = Studies(folder)
-        self.runs = Runs(self.studies, slots)
+        self.runs = Runs(self.studies)
         self.pages = Pages(self.studies, self.runs)
         self._tickets = Tickets()
 
@@ -192,7 +192,7 @@ class Server:
         study.write(READ, asked)
         await asyncio.to_thread(self.runs.read, study)
         if not study.read("reading"):
-            message = runs.ended(study, READ)["message"] or runs.why_it_died(study, READ)
+            message = runs.ended(study, READ)["message"] or runs.why_it_died(study)
             study.write("reading", nothing_read(message))
         return _go(study)
 

@@ -40,9 +40,9 @@ def write_results(
     tree: "xarray.DataTree",
     findings: Findings,
     folder: Path,
-    formats: Iterable[str] = ("csv",),
-    others: Mapping[str, bytes] = MappingProxyType({}),
-    figures: Figures | None = None,
+    formats: Iterable[str],
+    others: Mapping[str, bytes],
+    figures: Figures | None,
 ) -> list[str]:
     """Write the model and each table in these formats, all or none; then each picture."""
     return write_findings(findings, folder, formats, {**_model_file(tree), **others}, figures)

@@ -1,10 +1,11 @@
 """What --models, --aspects and --tree name: models, and the tables and trees of options that they read."""
 
 from collections.abc import Iterator
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._data.kinds import GROUPS, ONE, DataForm, spec_of_kind
+from thali._data.kinds import DataForm, spec_of_kind
 from thali._model.default_models import WORTHS
 from thali._model.names import aspects_meant, method_meant, plain
 from thali._model.options import ATTENTION
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def parse_aspects(
-    value: str, labels: tuple[str, ...], option: str = "--aspects", words: tuple[str, ...] = ("ibp", "unique")
+    value: str, labels: tuple[str, ...], option: str, words: tuple[str, ...]
 ) -> "str | int | dict[str, list[str]]":
     """What a model's argument for aspects or features takes, from what was typed.
 
@@ -72,10 +73,7 @@ def _from_columns(
     for label in labels:
         if label not in rows:
             raise DataError(f"{path}: there is no row for the option {label!r}; add one (zeros mean no aspect).")
-    return {
-        label: [name for name, owned in zip(names, row, strict=True) if owned]
-        for label, row in zip(rows, entries.to_numpy(), strict=True)
-    }
+    return {label: list(compress(names, row)) for label, row in zip(rows, entries.to_numpy(), strict=True)}
 
 
 def _named_rows(path: object, table: "pandas.DataFrame", what: str) -> Iterator[tuple[str, str]]:
@@ -157,10 +155,9 @@ def parse_models(text: str, settings: dict[Any, Any], form: DataForm, labels: tu
 def _of_people(item: str, form: DataForm) -> tuple[dict[str, Any], str]:
     """What an item says of people, or of groups or classes of them, as parameters of a model, and the rest of it."""
     word, _, rest = item.partition(":")
-    usual = {"people": Groups()} if form.population == GROUPS else {}
-    if form.population == GROUPS and word in (FREE, SIMILAR, COMMON):
+    usual, is_alone = {"people": Groups()} if form.has_groups else {}, not form.has_groups
+    if form.has_groups and word in (FREE, SIMILAR, COMMON):
         return {"people": Groups(word)}, rest or "ibp"
-    is_alone = form.population == ONE
     if is_alone and features_of(form.kind) == "aspects" and word in (INDEPENDENT, ADJUSTED, INDIVIDUALS):
         return {"people": parse_people(word)}, rest or "ibp"
     if _who_ignores(item) is not None:

@@ -1,6 +1,7 @@
 """Chains that anneal from the prior to the posterior, and then draw from it."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -170,7 +171,7 @@ def draws_in(tree: "xarray.DataTree") -> list[Arrays]:
     """Return the draws that a posterior has, of each chain, as chains adopt them."""
     draws, numbers = load(tree["particles"].to_dataset()), kept_numbers(int(tree.attrs["draws"]))
     ends = np.flatnonzero(np.diff(draws.group, prepend=-1, append=-1)).tolist()
-    return [rows_of(draws_between(draws, *pair), numbers.tolist()) for pair in zip(ends[:-1], ends[1:], strict=True)]
+    return [rows_of(draws_between(draws, *pair), numbers.tolist()) for pair in pairwise(ends)]
 
 
 def fit_of(chains: Sequence[ClassChain]) -> EngineResult:

@@ -46,12 +46,12 @@ def scale_values(log_value: Any, n: Any, value: Any) -> None:
 
 
 @scalar
-def separating(inside: Any, n: Any, first: Any, last: Any, chosen: Any) -> Any:
-    """Collect in `chosen` those of n owned classes that separate some of the rows first, ..., last - 1."""
+def separating(inside: Any, n: Any, rows: Any, chosen: Any) -> Any:
+    """Collect in `chosen` those of n owned classes that separate some of the rows."""
     found = 0
     for o in range(n):
-        for row in range(first + 1, last):
-            if inside[o, row] != inside[o, first]:
+        for row in range(1, rows):
+            if inside[o, row] != inside[o, 0]:
                 chosen[found] = o
                 found += 1
                 break

@@ -1,5 +1,6 @@
 """The classes of products that people care about: similar ones as one, in words, with their owners and importance."""
 
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -89,7 +90,7 @@ def _levels(held: np.ndarray, levels: tuple[str, ...], cuts: tuple[float, ...], 
     at_start, at_end = bool(held[:number].all()), bool(held[last + 1 - number :].all())
     if cuts and ordered and (at_start or at_end):
         return f"<= {_number(cuts[number - 1])}" if at_start else f"> {_number(cuts[last - number])}"
-    names = [level for level, inside in zip(levels, held, strict=True) if inside]
+    names = list(compress(levels, held))
     if number == 1:
         return f"= {names[0]}"
     if ordered and at_start:
@@ -134,7 +135,7 @@ def merged(patterns: Patterns, centre: np.ndarray) -> Patterns:
 def overlaps(patterns: Patterns, offset: np.ndarray, inside: int, k: int) -> np.ndarray:
     """|A ∩ B| / |A ∪ B| of pattern k and all others, among all combinations of levels, the no-choice option not one."""
     both, sizes = np.ones(len(patterns.active)), np.ones(len(patterns.active))
-    for i, (first, last) in enumerate(zip(offset[:-1], offset[1:], strict=True)):
+    for i, (first, last) in enumerate(pairwise(offset)):
         held = patterns.member[:, first + (i == inside) : last]
         both *= (held & held[k]).sum(axis=1)
         sizes *= held.sum(axis=1)

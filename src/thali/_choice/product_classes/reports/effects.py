@@ -85,7 +85,7 @@ def add_effects(
                             variant[level, j] = -1
                     variant[level, i] = level
                 fill_inside(draws, d, begin, n, variant, levels, inside)
-                matter = separating(inside, n, 0, levels, chosen)
+                matter = separating(inside, n, levels, chosen)
                 draw_values(rng, log_theta, shape, chosen, matter, log_value)
                 scale_values(log_value, matter, value)
                 for pair in range(of_attribute[i], of_attribute[i + 1]):
@@ -250,7 +250,7 @@ class SimulatedQuantities(NamedTuple):
 def simulate_reports(
     draws: "Particles",
     design: "ExperimentDesign",
-    cores: int | None = None,
+    cores: int | None,
     known: dict[bytes, SimulatedQuantities] | None = None,
 ) -> SimulatedQuantities:
     """Simulate shares of levels, level effects and choices of every draw but those in `known`, which receives them."""

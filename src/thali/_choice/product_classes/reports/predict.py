@@ -59,7 +59,7 @@ def add_person(
     for t in range(first_task, last_task):
         first, rows = first_row[t], first_row[t + 1] - first_row[t]
         fill_inside(draws, d, begin, n, codes[first : first + rows], rows, inside)
-        matter = separating(inside, n, 0, rows, chosen)
+        matter = separating(inside, n, rows, chosen)
         for _ in range(repeats if matter else 1):
             draw_values(rng, log_theta, shape, chosen, matter, log_value)
             weight = 1.0 if matter else float(repeats)
@@ -149,7 +149,7 @@ def add_newcomers(
                     for row in range(rows):
                         inside[n, row] = held[c, row]
                     n += 1
-                matter = separating(inside, n, 0, rows, chosen)
+                matter = separating(inside, n, rows, chosen)
                 for _ in range(occasions):
                     draw_values(rng, log_theta, passing, chosen, matter, log_value)
                     for t in range(first_row.shape[0] - 1):
@@ -218,10 +218,10 @@ def probabilities_in_parts(
     first_task: np.ndarray,
     people: np.ndarray,
     *,
-    by_draw: bool = False,
-    repeats: int | None = None,
-    cores: int | None = None,
-    random_seed: Any = 0,
+    by_draw: bool,
+    repeats: int | None,
+    cores: int | None,
+    random_seed: Any,
 ) -> np.ndarray:
     """Probability that each row is chosen in its task, averaged over the draws of each chain, shape (chains, rows).
 
@@ -291,7 +291,7 @@ def add_shares(
             continue
         begin, n, sign, log_theta = owned_by(draws, d, person)
         fill_inside(draws, d, begin, n, codes, rows, inside)
-        matter = separating(inside, n, 0, rows, chosen)
+        matter = separating(inside, n, rows, chosen)
         for _ in range(repeats):
             draw_values(rng, log_theta, shape, chosen, matter, log_value)
             for m in range(first_row.shape[0] - 1):

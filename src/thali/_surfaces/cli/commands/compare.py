@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from thali._data.kinds import CHOICES, EXPERIMENTS, GROUPS, PAIRS, SPECS, DataForm, spec_of_kind
+from thali._data.kinds import CHOICES, EXPERIMENTS, PAIRS, SPECS, DataForm, spec_of_kind
 from thali._labels import plural
 from thali._model.default_models import compared_by_default
 from thali._model.registry import features_of
@@ -44,8 +44,8 @@ def run_compare(
     own: dict[str, Any],
     typed: dict[str, Any],
     out: Path | None,
-    overwrite: bool = False,
-    formats: Sequence[str] = ("csv",),
+    overwrite: bool,
+    formats: Sequence[str],
 ) -> None:
     """Compare models on the data of that name and print the answer."""
     import thali
@@ -72,7 +72,7 @@ def run_compare(
     if leave_out not in (None, *WAYS[form]):
         wanted = " or ".join([*WAYS[form], *["respondent"] * of_data.by_people])
         raise ArgumentError(Argument("leave_out"), f" must be {wanted} for {form}; got {leave_out!r}.")
-    usual = of_data.compared_by_group if form.population == GROUPS else of_data.compared
+    usual = of_data.compared_by_group if form.has_groups else of_data.compared
     if form == DataForm(CHOICES):
         usual = compared_by_default(data, usual)
     named = parse_models(models or usual, values, form, getattr(data, "labels", ()))

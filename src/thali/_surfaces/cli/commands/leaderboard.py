@@ -13,7 +13,7 @@ from ..loading import load_pairs
 from ..options import LEADERBOARD
 from ..values import value_of
 from .jobs import COMMAND, as_typed, noted
-from .report import UNTITLED, check_report, write_report
+from .report import check_report, write_report
 
 if TYPE_CHECKING:
     from thali._paired.board import Leaderboard
@@ -31,8 +31,8 @@ def run_leaderboard(
     names: list[str],
     typed: dict[str, Any],
     out: Path | None,
-    page: Path | None = None,
-    cover: dict[str, str] = UNTITLED,
+    page: Path | None,
+    cover: dict[str, str],
 ) -> None:
     """Print the leaderboard of files, and write it with its pictures, and its report."""
     from thali._model.saved import BOARD

@@ -44,8 +44,8 @@ def run_test(
     name: str,
     files: list[str],
     typed: dict[str, Any],
-    out: Path | None = None,
-    formats: tuple[str, ...] = ("csv",),
+    out: Path | None,
+    formats: tuple[str, ...],
 ) -> Printed:
     """Carry out a test, print its answer, and write its tables."""
     spec = test_named(name)
