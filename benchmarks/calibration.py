@@ -140,7 +140,7 @@ def cases():
         ("pairs: ibp, alpha = 2, lapse 0", eba(alpha=2.0, lapse=0.0), pairs(), CHAIN),
         ("pairs: unique aspects (BTL)", eba("unique"), pairs(), CHAIN),
         ("pairs: ibp, covariates", eba(), described_pairs(), CHAIN),
-        ("pairs: unique aspects, covariates of options", eba("unique"), priced_pairs(), CHAIN),
+        ("pairs: worths, covariates of options", th.BradleyTerryLuce("mcmc"), priced_pairs(), CHAIN),
         ("pairs: 2 aspects", eba(2), pairs(), CHAIN),
         ("pairs: given aspects", eba(OWNERS), pairs(), CHAIN),
         ("pairs: tree", eba(tree), pairs(), CHAIN),

@@ -98,25 +98,22 @@ def test_the_check_replicates_comparisons_with_their_covariates(model, tied):
         assert table.loc[pair, "n"] == n.sum()
 
 
-def test_worths_hold_what_covariates_of_options_do(uncompiled):
-    data = DATA.with_covariates([]).with_option_covariates(PRICES)
-    model = th.EliminationByAspects("unique").fit(data, **RUN)
-    posterior = model.posterior_["posterior"].dataset
-    weights = posterior["unique_weights"].values
-    p = 0.99 * weights[..., 0] / (weights[..., 0] + weights[..., 1]) + 0.005
-    np.testing.assert_allclose(posterior["choice_probability"].sel(pair="a, b"), p)
-    pointwise = model.posterior_["log_likelihood"]["wins"].sum("compared_pair")
-    np.testing.assert_allclose(pointwise, posterior["log_likelihood"], rtol=1e-9)
-    factor = np.exp(posterior["covariate"].values * (PRICES["price"] - PRICES["price"].mean()).to_numpy())
-    own = weights / factor
-    expected = -own.sum(axis=-1)  # the prior of own weights, Gamma(1, 1)
-    np.testing.assert_allclose(model.posterior_["log_prior"]["unique_weights"], expected)
-    new = model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].values.mean((0, 1))
-    pairs = list(zip(LABELS[:1] * 3, LABELS[1:], strict=True))
-    expected, n = model.predict_proba(pairs), (data.wins + data.losses)[:3]
-    assert (np.abs(new[:3] - n * expected) < 5 * np.sqrt(n / 4 / 24)).all()
-    with refused(DataError, "'price'"):
-        th.EliminationByAspects().fit(data, **RUN)
+PEOPLE = {"one": None, "individuals": th.people.Individuals(), "classes": th.people.LatentClasses(2)}
+MODELS = {
+    "ibp": th.EliminationByAspects(),
+    "maximum likelihood": th.EliminationByAspects("unique", method="maximum-likelihood"),
+    "groups": th.EliminationByAspects("unique", people=th.people.Groups()),
+    **{name: th.EliminationByAspects("unique", people=people) for name, people in PEOPLE.items()},
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_covariates_of_options_are_refused(name):
+    rows = trials(12).assign(who=list("pqr") * 4)
+    data = th.PairedComparisons.from_trials(rows, respondent="who", labels=LABELS).with_option_covariates(PRICES)
+    given = data.by_respondent() if name == "groups" else data
+    with refused(DataError, "'price' describes options", "fit BradleyTerryLuce"):
+        MODELS[name].prepare(given)
 
 
 def test_what_does_not_go_with_covariates():

@@ -2,7 +2,6 @@
 the definition; the sampler runs as Python."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.all_drawn import all_drawn
 from helpers.kind_problems import (
@@ -14,11 +13,9 @@ from helpers.kind_problems import (
 )
 from helpers.naive import latent_features as naive
 from helpers.plain_python import run_as_python
-from helpers.sentences import refused
 from scipy.special import gammaln
 
 import thali as th
-from thali.errors import ArgumentError
 
 RUN = {"draws": 4, "tune": 2, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 MAKE = {"plain": random_answers, "ties": random_ties, "covariates": random_judgements, "both": random_tied_judgements}
@@ -157,18 +154,6 @@ def test_effects_of_covariates_are_found(fitted):
         findings = model.findings()
         assert findings["covariates"].table.equals(model.covariate_effects())
         assert "to be equal in all classes." in str(findings["methods"])
-
-
-def test_covariates_of_options_change_worths():
-    prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
-    data = random_answers(5, 3, 6, seed=1).with_option_covariates(prices)
-    model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2)).fit(data, **RUN)
-    of_kinds = [model.of_class(k).predict_proba([("a", "c")])[0] for k in (1, 2)]
-    assert min(of_kinds) <= model.predict_proba([("a", "c")])[0] <= max(of_kinds)
-    with refused(ArgumentError, "'order'"):
-        model.predict_proba([("a", "b")], covariates={"order": 1})
-    with refused(ArgumentError, "are already"):
-        model.predict_proba([("a", "b")], covariates={"price": 1})
 
 
 @pytest.mark.parametrize("rule", ["ranking", "reversed"])

@@ -32,11 +32,6 @@ def _tied():
     return th.PairedComparisons.from_trials(frame, "first", "second", "chosen", respondent="who")
 
 
-def _described():
-    options = pd.DataFrame({"price": [3.0, 1.0, 2.0]}, index=list("abc"))
-    return _pairs().with_option_covariates(options)
-
-
 def _sets():
     offered = [("a", "b", "c"), ("a", "b"), ("b", "c", "d")]
     rows = [
@@ -64,7 +59,6 @@ ROWS = {
     "pairs": (_pairs, ASPECTS, {}),
     "pairs with ties": (_tied, ASPECTS, {}),
     "pairs with covariates": (lambda: _pairs(covariates=["longer"]), ASPECTS, {}),
-    "pairs with covariates of options": (_described, ASPECTS, {"aspects": UNIQUE}),
     "sets": (lambda: _sets(), ASPECTS, {}),
     "sets, unique": (lambda: _sets(), ASPECTS, {"aspects": UNIQUE}),
     "rankings": (_rankings, ASPECTS, {}),

@@ -139,6 +139,6 @@ def test_an_error_about_one_person_calls_it_a_person(people, named):
 def test_covariates_do_not_count_where_people_are_left_out():
     prices = pd.DataFrame({"price": [1.0, 2.0, 4.0]}, index=list("abc"))
     data = random_answers(6, 3, 5, seed=1).with_option_covariates(prices)
-    model = th.EliminationByAspects("unique", method="maximum-likelihood")
+    model = th.BradleyTerryLuce("maximum-likelihood")
     with warned(DataWarning, "'price'"):
         th.compare({"mine": model}, data, leave_out="respondent", folds=2, cores=1, random_seed=1, progressbar=False)

@@ -122,27 +122,6 @@ def covariates(tied, groups=2):
     return Row(data, likelihood, whole, lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c), expected, more)
 
 
-def covariates_of_options(groups=2):
-    described = pd.DataFrame({"price": [3.0, 1.0, -1.0, 0.5], "kind": list("aabb")}, index=list("0123"))
-    data = [random_comparisons(4, seed=g, most=2).with_option_covariates(described) for g in range(groups)]
-
-    def whole(data, features, weights, unique, real):
-        return naive.log_likelihood(data, features, weights, unique, LAPSE, beta=real[COEFFICIENTS:])
-
-    def expected(similar):
-        found = {name: mean for name, mean in means(4, similar).items() if name in ("both", "kappa", "small kappa")}
-        return found | {"unique weight": 4.0, "coefficient": 0.0, "coefficient^2": 1.0}
-
-    def more(chain):
-        value = chain.cache.real[0, COEFFICIENTS]
-        return {"coefficient": value, "coefficient^2": value**2}
-
-    likelihood = Elimination(LAPSE, shared=False, covariates=data[0].covariate_names)
-    nothing = th.priors.Given(np.zeros((4, 0)))
-    simulate = lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c)  # noqa: E731
-    return Row(data, likelihood, whole, simulate, expected, more, nothing)
-
-
 # Best and worst, out of sets of other sizes in each group -------------------------------------------------------------
 
 
@@ -168,11 +147,10 @@ ROWS = {
     "triplets, ratio": partial(triplets, "ratio"),
     "covariates": partial(covariates, False),
     "ties and covariates": partial(covariates, True),
-    "covariates of options": covariates_of_options,
     "best-worst, ranking": partial(best_and_worst, "ranking"),
     "best-worst, reversed": partial(best_and_worst, "reversed"),
 }
-HAS_PARAMETERS = ("triplets, ratio", "covariates", "ties and covariates", "covariates of options")
+HAS_PARAMETERS = ("triplets, ratio", "covariates", "ties and covariates")
 of_rows = pytest.mark.parametrize("name", ROWS)
 
 

@@ -5,7 +5,6 @@ from functools import partial
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 import pytest
 from helpers.additive_runs import by_general_moves
 from helpers.best_worst_data import RULES, best_worst
@@ -114,13 +113,6 @@ def covariates(unique, tied):
     return Problem(BUFFET, likelihood, data, expected)
 
 
-def covariates_of_options():
-    expected = COEFFICIENT | {"unique weight": 4.0, "share of 0": 0.25, "share of 0^2": 0.1, "light unique": LIGHT}
-    described = pd.DataFrame({"price": [3.0, 1.0, -1.0, 0.5], "kind": list("aabb")}, index=list("0123"))
-    data = random_comparisons(4, seed=4, most=2).with_option_covariates(described)
-    return Problem(NOTHING, Elimination(0.05, shared=False, covariates=data.covariates.names), data, expected)
-
-
 def best_and_worst(rule):
     """Shares are Dirichlet(1, 1, 1, 1): E s = 1/4, E s² = 1/10."""
     data = best_worst([("abcd", "a", "d"), ("abc", "a", "c"), ("acd", "a", "c"), ("bd", "d", "b")], "abcd")
@@ -190,7 +182,6 @@ TABLE = {  # rounds by default, if any, and of long runs
     "covariates, none unique": (partial(covariates, False, False), None, 150_000),
     "ties and covariates": (partial(covariates, True, True), None, 150_000),
     "ties and covariates, none unique": (partial(covariates, False, True), None, 150_000),
-    "covariates of options": (covariates_of_options, 4_000, 150_000),
     "sets": (partial(sets, kept=0.5), None, 200_000),
     "sets, none unique": (partial(sets, unique=False, kept=0.5), None, 100_000),
     "sets, finite": (partial(sets, FiniteFeatures(2), TWO_COLUMNS, kept=0.5, alpha=2.0), None, 100_000),

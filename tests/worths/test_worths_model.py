@@ -112,8 +112,35 @@ def test_option_covariates_are_in_the_worths():
     np.testing.assert_allclose(model.predict_proba([("a", "b")]), [expit(draws[:, 0] - draws[:, 1]).mean()], rtol=1e-12)
     np.testing.assert_allclose(draws.mean(axis=1), 0.0, atol=1e-12)
     assert model.covariate_effects().index.tolist() == ["price"]
-    with refused(ArgumentError, "price", "describes options"):
-        model.predict_proba([("a", "b")], covariates={"price": 1.0})
+    for bad, wrong in (({"price": 1.0}, ("price", "describes options")), ({"order": 1}, ("'order'", "'price'"))):
+        with refused(ArgumentError, *wrong):
+            model.predict_proba([("a", "b")], covariates=bad)
+    tree = model.posterior_
+    pointwise = tree["log_likelihood"]["wins"].sum("compared_pair")
+    np.testing.assert_allclose(pointwise, tree["posterior"]["log_likelihood"], rtol=1e-9)
+    new = model.posterior_predictive(data, random_seed=1)["posterior_predictive"]["wins"].values.mean((0, 1))
+    pairs, n = [("a", "b"), ("a", "c"), ("b", "c")], data.wins + data.losses
+    assert (np.abs(new - n * model.predict_proba(pairs)) < 5.0 * np.sqrt(n / 4.0 / 400.0)).all()
+
+
+@pytest.mark.exact
+@pytest.mark.parametrize("method", ["laplace", "mcmc"])
+def test_option_covariates_against_an_integral(method):
+    """Log odds d = u_a - u_b + beta x are Normal(0, 2 spread² + x²), and E(beta | d) = x d / (2 spread² + x²)."""
+    data, x, spread = TWO.with_option_covariates(pd.DataFrame({"price": [3.0, 1.0]}, index=list("ab"))), 2.0, 0.8
+    model = th.BradleyTerryLuce(method, spread).fit(data, draws=5_000, **QUIET)
+    variance = 2.0 * spread**2 + x**2
+    d = np.linspace(-12.0, 12.0, 2_001)
+    density = norm.pdf(d, 0.0, np.sqrt(variance)) * expit(d) ** 9 * expit(-d)
+    density /= density.sum()
+    assert model.predict_proba([("a", "b")])[0] == pytest.approx(density @ expit(d), abs=0.01)
+    effect = model.covariate_effects().loc["price"]
+    mean, square = x / variance * (density @ d), (x / variance) ** 2 * (density @ d**2)
+    assert effect["mean"] == pytest.approx(mean, abs=0.03)
+    known = 1.0 - x**2 / variance  # the variance of beta given d
+    assert effect["sd"] == pytest.approx(np.sqrt(known + square - mean**2), rel=0.05)
+    assert effect["odds"] == pytest.approx(np.exp(effect["mean"]))
+    assert model.convergence() or method == "laplace"
 
 
 def test_maximum_likelihood_is_the_highest_point_with_its_information():

@@ -52,10 +52,6 @@ def _register_pairs_with_covariates(cls: Any) -> None:
             pairs.scale,
             pairs.base,
             pairs.x[g],
-            pairs.options,
-            pairs.of_options,
-            pairs.shape,
-            pairs.rate,
         )
 
 

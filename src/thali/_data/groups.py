@@ -4,8 +4,6 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._described import Facts
 from thali._inference.warn import warn
 from thali._labels import as_label, listed, plural, shorten
@@ -252,9 +250,4 @@ def _refuse_other_covariates(names: tuple[str, ...], parts: tuple[Any, ...], lab
             raise DataError(
                 f"Groups with covariates must have the same labels in the same order; {name!r} has"
                 f" {shorten(part.labels)}, but all groups together have {shorten(labels)}."
-            )
-        if not np.array_equal(part.covariates.options, first.covariates.options):
-            raise DataError(
-                f"Groups must have the same option covariates, but the option covariates of {name!r} and {names[0]!r}"
-                " differ."
             )

@@ -35,8 +35,8 @@ def parts_of(covariates: "PairCovariates") -> tuple[dict[Any, Any], dict[Any, An
     return variables, {COVARIATE: names}
 
 
-def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int) -> np.ndarray:
-    """x (pairs, covariates) of predictions: numbers given by name, else 0; `options`: the covariates of options."""
+def values_for(given: Any, names: Sequence[str], count: int) -> np.ndarray:
+    """x (pairs, covariates) of predictions: numbers given by name, else 0."""
     x = np.zeros((count, len(names)))
     if given is None:
         return x
@@ -46,10 +46,6 @@ def values_for(given: Any, names: Sequence[str], options: np.ndarray, count: int
         if name not in names:
             known = f"available: {shorten(names, 12)}" if names else "the model was fitted without any"
             raise ArgumentError(f"There is no covariate {name!r}; {known}.{suggest(str(name), names)}")
-        if options[:, names.index(name)].any():
-            raise ArgumentError(
-                f"The covariate {name!r} describes options, so its values are already known; do not pass it."
-            )
         try:
             x[:, names.index(name)] = np.asarray(given[name], float)
         except (TypeError, ValueError):

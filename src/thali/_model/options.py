@@ -307,7 +307,7 @@ COVARIATES = Option(
 OPTION_COVARIATES = Option(
     "option_covariates",
     "Table with the labels of the options in the first column and, in the other columns, covariates that predict the"
-    " worths; requires --aspects unique.",
+    " worths.",
     Path,
     DATA,
     metavar="FILE",

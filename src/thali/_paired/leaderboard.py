@@ -403,15 +403,7 @@ def _named(part: str) -> Iterator[None]:
 
 def _check_covariates(data: PairedComparisons, covariates: PairCovariates) -> None:
     """Refuse covariates of options, and those that tell all outcomes; warn of those that do wherever they are not 0."""
-    of_options = [name for name, one in zip(covariates.names, covariates.is_of_options, strict=True) if one]
-    if of_options:
-        raise DataError(
-            f"{shorten(of_options)} describe{'s' * (len(of_options) == 1)} options, but a leaderboard adjusts only for"
-            " differences between comparisons of the same pair; fit BradleyTerryLuce(), or remove"
-            f" {shorten(of_options)} from ",
-            Argument("covariates"),
-            ".",
-        )
+    covariates.refuse_options("a leaderboard")
     wins, losses = covariates.wins > 0.0, covariates.losses > 0.0
     over = np.concatenate([covariates.values[wins], -covariates.values[losses]])  # of the chosen over the other
     times = np.concatenate([covariates.wins[wins], covariates.losses[losses]])

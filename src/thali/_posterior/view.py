@@ -418,11 +418,6 @@ class Posterior(PosteriorTree):
         return flat(self.draws["covariate"].values) if self.covariates else np.zeros((self.n_draws, 0))
 
     @property
-    def option_covariates(self) -> np.ndarray:
-        """Covariates of options (options, covariates), 0 of those of comparisons; (1, 0) of no covariates."""
-        return self.fixed["option_values"].values if self.covariates else np.zeros((1, 0))
-
-    @property
     def known(self) -> tuple[str, ...]:
         """The columns of people on which weights depend."""
         return tuple(map(str, self.fixed["known"].values))

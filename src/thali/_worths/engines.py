@@ -68,7 +68,7 @@ class LaplaceEngine(ChainsOfRespondents):
         view = model._view
         log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
         rule = view.best_worst or model.best_worst
-        options = view.option_covariates if view.covariates else np.zeros((view.n_options, 0))
+        options = view.fixed["option_values"].values if view.covariates else np.zeros((view.n_options, 0))
         known = view.covariates, options, view.lapse, rule
         return WorthDraws(view.labels, log_worths, view.tie, view.coefficients, *known, view.shape[0])
 

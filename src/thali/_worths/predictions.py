@@ -116,6 +116,16 @@ class WorthDraws(NamedTuple):
         """Return covariates without those of options, whose effects log worths have."""
         return x - (self.options[cells.first[some]] - self.options[cells.second[some]])
 
+    def values_for(self, given: Any, count: int) -> np.ndarray:
+        """Return the covariates of predictions (pairs, covariates), 0 of those of options, which are known."""
+        x = values_for(given, self.covariates, count)
+        for name, is_known in zip(self.covariates, self.options.any(axis=0), strict=True):
+            if is_known and given is not None and name in given:
+                raise ArgumentError(
+                    f"The covariate {name!r} describes options, so its values are already known; do not pass it."
+                )
+        return x
+
     # What is asked for ------------------------------------------------------------------------------------------------
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
@@ -125,7 +135,7 @@ class WorthDraws(NamedTuple):
             raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
         if paired:
             first, second = np.array(places, np.int64).reshape(-1, 2).T
-            x = values_for(covariates, self.covariates, self.options, len(places))
+            x = self.values_for(covariates, len(places))
             parts = [
                 self._summed(self.of_pairs(first[some], second[some], x[some]), return_se)
                 for some in slices(max(len(places), 1), self.count)
@@ -148,16 +158,14 @@ class WorthDraws(NamedTuple):
     def outcomes_table(self, pairs: Any, covariates: Any) -> "pandas.DataFrame":
         """Return a row a pair: a, b, p_a, p_tie, p_b."""
         first, second = tied_places(pairs, self.labels, self.nu is not None)
-        x = values_for(covariates, self.covariates, self.options, len(first))
+        x = self.values_for(covariates, len(first))
         p = self.of_outcomes(self.of_pairs(first, second, x))
         return table_of_outcomes(self.labels, first, second, p.mean(axis=0))
 
     def left_out(self, part: "LeftPair") -> np.ndarray:
         """Return the probability of each outcome of the comparisons of a pair (chain, draw, cells, outcomes)."""
         count, n_outcomes = part.counts.shape
-        p = self.of_pairs(
-            *part.places(self.labels), values_for(part.known(self.covariates), self.covariates, self.options, count)
-        )
+        p = self.of_pairs(*part.places(self.labels), self.values_for(part.known(self.covariates), count))
         return self.of_outcomes(p, n_outcomes == 3).reshape(self.chains, -1, count, n_outcomes)
 
     def log_predictive(self, data: Any) -> "pandas.Series":

@@ -149,32 +149,6 @@ def test_home_advantage_with_ties_and_lapses(trials, lapse):
     assert p == pytest.approx(found.predict_proba([("a", "b")], covariates={"order": 1})[0])
 
 
-def test_covariates_of_options_are_a_regression_on_differences(trials):
-    described = pd.DataFrame({"price": [3.0, 2.0, 1.5, 1.0], "kind": list("uvuu")}, index=OPTIONS)
-    data = th.PairedComparisons.from_trials(trials, respondent="who", covariates=["order"], labels=OPTIONS)
-    found = th.EliminationByAspects("unique", **ML).fit(data.with_option_covariates(described))
-    own = np.column_stack([described["price"], described["kind"] == "v"]).astype(float)
-    place = {label: k for k, label in enumerate(OPTIONS)}
-    i, j = (trials[side].map(place).to_numpy() for side in ("left", "right"))
-    beta, _ = regression(np.column_stack([np.ones(len(i)), own[i] - own[j]]), (trials["chosen"] == "left").to_numpy())
-    np.testing.assert_allclose(found.covariate_effects()["estimate"], beta, rtol=1e-6)
-    worths = np.exp(own @ beta[1:])
-    np.testing.assert_allclose(found.weights_, worths / worths.sum(), rtol=1e-6)
-    np.testing.assert_allclose(found.utility_scale_, found.weights_)
-    assert found.predict_proba([("a", "d")])[0] == pytest.approx(worths[0] / (worths[0] + worths[3]))
-    # the delta method, against differences
-    step, covariance = 1e-6, found.estimates_.covariance_of_covariates[1:, 1:]
-    moved = [np.exp(own @ (beta[1:] + step * unit)) for unit in np.eye(2)]
-    jacobian = np.column_stack([(each / each.sum() - worths / worths.sum()) / step for each in moved])
-    expected = np.sqrt(np.diag(jacobian @ covariance @ jacobian.T))
-    np.testing.assert_allclose(found.standard_errors_, expected, rtol=1e-4)
-    assert found.df_ == len(found.residuals()) - 3
-    with refused(ArgumentError, "'price'"):
-        found.predict_proba([("a", "d")], covariates={"price": 1})
-    with refused(DataError, "'price'", "'kind=v'"):
-        th.EliminationByAspects([[1], [1], [0], [0]], **ML).fit(data.with_option_covariates(described))
-
-
 def test_pairs_left_out_are_predicted_with_their_covariates(model, data):
     table = model.leave_one_out()
     a, b = table.loc[0, ["a", "b"]]

@@ -177,7 +177,7 @@ def log_likelihood(
         known = data.covariates
         for pair, x, *counts in zip(known.pair, known.values, known.wins, known.tied, known.losses, strict=True):
             i, j = data.first[pair], data.second[pair]
-            eta = sum(b * (x[m] + known.options[i][m] - known.options[j][m]) for m, b in enumerate(beta))
+            eta = sum(b * x[m] for m, b in enumerate(beta))
             found = outcome_probabilities(i, j, features, weights, unique, lapse, tie or 0.0, eta)
             total += sum(n * math.log(p) for n, p in zip(counts, found, strict=True) if n)
         return total

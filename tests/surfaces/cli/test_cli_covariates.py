@@ -53,14 +53,17 @@ def test_the_order_is_named_alike_in_a_fit_and_in_its_test(run, refused, tmp_pat
 @pytest.mark.fit
 def test_covariates_of_options_stand_in_a_file(run, refused, trials, tmp_path):
     (tmp_path / "prices.csv").write_text("drink;price\ntea;2\nmilk;1\nrum;5\n")
-    found = run("fit", trials, "--covariate", "order", "--option-covariates", str(tmp_path / "prices.csv"), *ML)
+    prices = ("--option-covariates", str(tmp_path / "prices.csv"))
+    found = run("fit", trials, "--covariate", "order", *prices)
     assert found.code == 0
-    says(found.err, "'order'", "'price'")
+    says(found.err, "'order'", "'price'", "Bradley-Terry-Luce")
     assert "price" in found.out
+    says(refused("fit", trials, "--model", "EBA", *prices), "--option-covariates", "bradley-terry-luce")
+    says(refused("compare", trials, *prices), "'price' describes options", "fit bradley-terry-luce")
     (tmp_path / "short.csv").write_text("drink;price\ntea;2\nmilk;1\n")
-    error = refused("fit", trials, "--option-covariates", str(tmp_path / "short.csv"), *ML)
+    error = refused("fit", trials, "--option-covariates", str(tmp_path / "short.csv"))
     assert "no row for 'rum'" in error and "short.csv: " in error
-    assert "no row for 'LBJ'" in refused("fit", "celebrities", "--option-covariates", str(tmp_path / "short.csv"), *ML)
+    assert "no row for 'LBJ'" in refused("fit", "celebrities", "--option-covariates", str(tmp_path / "short.csv"))
 
 
 @pytest.mark.parametrize(

@@ -113,20 +113,20 @@ class PairResults(SetResults):
         return self._own_quantities()
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
-        """Comparisons of nobody in particular, whose worths have what covariates of options add."""
+        """Comparisons of nobody in particular."""
         cells = cells_of(self.posterior)
         counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
-        return self._comparisons(counts, np.zeros((self.posterior.n_options, len(self.posterior.covariates))))
+        return self._comparisons(counts)
 
     def stored(self, counts: np.ndarray) -> DataPart:
         posterior = self.posterior
         counts = counts.reshape(len(cells_of(posterior)["pair"]), -1)
         if not posterior.has_ties:
             counts = np.insert(counts, 1, 0.0, axis=1)
-        data = self._comparisons(counts, posterior.option_covariates)
+        data = self._comparisons(counts)
         return part_of_data(groups_of_pairs(data, posterior.lapse, posterior.has_ties), posterior.has_unique)
 
-    def _comparisons(self, counts: np.ndarray, options: np.ndarray) -> PairedComparisons:
+    def _comparisons(self, counts: np.ndarray) -> PairedComparisons:
         """Return the comparisons with these counts of each cell (cells, 3), without cells that have none."""
         cells, kept = cells_of(self.posterior), counts.sum(axis=1) > 0.0
         compared, pair = np.unique(cells["pair"][kept], return_inverse=True)
@@ -134,8 +134,8 @@ class PairResults(SetResults):
         wins, tied, losses = np.array(counts[kept].T, float)
         covariates = None
         if names := tuple(self.posterior.covariates):
-            x = cells["x"][kept]
-            covariates = PairCovariates._made_of(names, pair, x, options.copy(), wins, losses, tied, None)
+            options = np.zeros((self.posterior.n_options, len(names)))
+            covariates = PairCovariates._made_of(names, pair, cells["x"][kept], options, wins, losses, tied, None)
         sums = [np.bincount(pair, each, len(compared)) for each in (wins, losses, tied)]
         labels = tuple(self.posterior.labels)
         return PairedComparisons._made_of(labels, first, second, *sums, None, None, covariates)

@@ -176,7 +176,7 @@ def comparable_weights(
     """The columns of groups with weights that can be compared: shares, where only ratios of them count; the parameters
     in `extra` change with them."""
     if not FACTS[parts[0].kind].of_several:
-        return [_as_shares(_with_own(columns, part)) for columns, part in zip(by_group, parts, strict=True)]
+        return list(map(_as_shares, by_group))
     found = list(by_group)
     for g, part in enumerate(parts):
         if part.scale is not None:
@@ -199,13 +199,6 @@ def mean_over(by_group: Sequence[FeatureColumns]) -> FeatureColumns:
         np.mean([getattr(columns, name) for columns in by_group], axis=0) for name in ("weights", "unique_weights")
     )
     return replace(by_group[0], weights=weights, unique_weights=unique)
-
-
-def _with_own(columns: FeatureColumns, part: Any) -> FeatureColumns:
-    """The columns with the unique weights as they count, with what covariates of options do to them."""
-    if "unique_weights" not in part.variables:
-        return columns
-    return replace(columns, unique_weights=part.variables["unique_weights"][1].reshape(columns.n_draws, -1))
 
 
 def _as_shares(columns: FeatureColumns) -> FeatureColumns:

@@ -132,7 +132,7 @@ def lift_for(posterior: Posterior, sets: Any, covariates: Any) -> Lift | None:
     places, paired = places_of(sets, posterior.labels)
     if not paired:
         raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
-    x = values_for(covariates, posterior.covariates, posterior.option_covariates, len(places))
+    x = values_for(covariates, posterior.covariates, len(places))
     return Lift(posterior.coefficients, x) if x.shape[1] else None
 
 

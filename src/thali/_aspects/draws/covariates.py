@@ -1,15 +1,12 @@
-"""What covariates of comparisons and of options do to choice probabilities, draw by draw."""
+"""What covariates of comparisons do to choice probabilities, draw by draw."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from thali._model.covariates import parameter
 from thali._posterior.view import Posterior
-
-from .columns import FeatureColumns, columns_of
 
 FARTHEST = 300.0  # x'beta beyond it counts as much, as in the samplers
 
@@ -28,20 +25,6 @@ class Lift(NamedTuple):
 def coefficients(own: Mapping[str, Any], names: Iterable[str]) -> np.ndarray:
     """beta (draws, covariates), of parameters by their names."""
     return np.stack([np.atleast_1d(own[parameter(name)]) for name in names], axis=-1)
-
-
-def with_worths(columns: FeatureColumns, options: np.ndarray, beta: np.ndarray) -> FeatureColumns:
-    """The columns with unique weights times exp(x'beta) of the options; a common factor does not matter."""
-    if not options.any():
-        return columns
-    centred = options - options.mean(axis=0)
-    factor = np.exp(np.clip(beta @ centred.T, -FARTHEST, FARTHEST))
-    return replace(columns, unique_weights=columns.unique_weights * factor)
-
-
-def as_drawn(posterior: Posterior) -> FeatureColumns:
-    """The columns of a posterior with the own weights that were drawn, without what covariates of options do."""
-    return with_worths(columns_of(posterior), posterior.option_covariates, -posterior.coefficients)
 
 
 def own_draws(posterior: Posterior, names: Sequence[str]) -> dict[str, np.ndarray]:

@@ -35,8 +35,7 @@ ENGLISH = SENTENCES | {
     "unique_weights.title": "Weight of the unique aspect of each option, and its share of the total",
     "option_similarity": "{a} and {b} are the most similar options: they share {share} of their weight.",
     "option_similarity.title": "Share of weight that two options have in common",
-    "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0; effects of option covariates"
-    " are included in the option weights.",
+    "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0.",
     "parameters.alpha": "Concentration α: {value}.",
     "check.uneven": "Population weights, scores, ranks and segments are pulled towards the options on which"
     " respondents agree. {setting} estimates the heterogeneity of each option separately.",

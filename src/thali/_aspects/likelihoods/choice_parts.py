@@ -21,7 +21,7 @@ from thali._model.choice_groups import (
 from thali._posterior.view import COVARIATE
 
 from ..draws.columns import FeatureColumns
-from ..draws.covariates import Lift, lifted, with_worths
+from ..draws.covariates import Lift, lifted
 from ..draws.probabilities import advantage_blocks, lapsing, probability_draws
 from ..draws.tree import DataPart
 from .answer_draws import choice_answers, comparison_answers
@@ -58,9 +58,6 @@ def choices_part(
     """The part of a posterior about pairs; `tie` and `beta`, of ties and covariates, draw by draw."""
     labels, cells = np.asarray(data.labels, dtype=str), data.cells
     stored = groups_of_pairs(data, lapse, tie is not None)
-    if beta is not None:
-        assert data.covariates is not None
-        columns = with_worths(columns, data.covariates.options, beta)
     variables = {"unique_weights": (("chain", "draw", "option"), columns.unique_weights.reshape(*shape, -1))}
     if beta is not None:
         variables["covariate"] = (("chain", "draw", COVARIATE), beta.reshape(*shape, -1))

@@ -189,9 +189,11 @@ class Elimination:
                 )
 
     def _check_covariates(self, data: "PairedComparisons | Choices") -> None:
-        """Raise for covariates other than those of the data, or of options that share aspects."""
+        """Raise for covariates other than those of the data, or of options."""
         own = data.covariates if isinstance(data, PairedComparisons) else None
         names = () if own is None else own.names
+        if own is not None:
+            own.refuse_options("elimination by aspects")
         if self.covariates and not isinstance(data, PairedComparisons):
             raise DataError(
                 "Covariates require comparisons of two options; remove the covariates for choices from larger sets."
@@ -200,13 +202,6 @@ class Elimination:
             raise DataError(
                 f"The comparisons have {f'the covariates {shorten(names)}' if names else 'no covariates'}, but the"
                 f" likelihood expects {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
-            )
-        if own is not None and own.is_of_options.any() and self.shared:
-            described = [name for name, of_options in zip(names, own.is_of_options, strict=True) if of_options]
-            raise DataError(
-                f"Covariates of options ({shorten(described)}) require options that share no aspects; set ",
-                Setting("aspects", "unique"),
-                ".",
             )
 
     def _check_answers(self, data: Choices) -> None:
@@ -246,7 +241,7 @@ class Elimination:
             return compiled_best_worst(data, self.lapse, self.best_worst)
         if isinstance(data, Choices):
             return compiled_sets(data, self.lapse) if self.shared else compiled_luce_sets(data, self.lapse)
-        return compiled_pairs(data, float(self.lapse), self.unique, self.ties, weights.shape, weights.rate)
+        return compiled_pairs(data, float(self.lapse), self.unique, self.ties)
 
     def held_to(self, data: Any) -> "Elimination":
         """The likelihood itself: no prior of it depends on the data."""

@@ -318,7 +318,7 @@ def total(pairs: Any, c: Any) -> Any:
 
 
 def lay_out(
-    cls: type[Any], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, x: Any = None, **further: Any
+    cls: type[Any], n: int, first: Any, second: Any, wins: Any, losses: Any, lapse: float, x: Any = None
 ) -> Any:
     """Arrange pairs with their covariates into blocks, in memory proportional to the pairs."""
     owner = np.concatenate([first, second])
@@ -353,7 +353,6 @@ def lay_out(
         scale=1.0 - lapse,
         base=lapse / 2.0,
         **covariates,
-        **further,
     )
 
 

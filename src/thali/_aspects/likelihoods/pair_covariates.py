@@ -1,15 +1,11 @@
-"""Pairs whose comparisons have covariates x: position, judge, length, or what two options differ in.
+"""Pairs whose comparisons have covariates x, such as the position, the judge, or the difference in length.
 
     logit p = log A_ij - log A_ji + x'beta,    beta ~ Normal(0, 1) each,
 
 then the lapse, and the ties. A pair has a lane for each different x, in which the weight of its own side is lifted by
 exp(x'beta), and by the inverse in the copy among its neighbour's blocks.
-
-Covariates of options are those of all their comparisons, x_i - x_j. Then beta + d with own weights u_i exp(-x_i d)
-makes the same choices: a slice sampler moves along that line, too, on which only the priors count.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,10 +50,6 @@ class PairsWithCovariates(NamedTuple):
     scale: float
     base: float
     x: np.ndarray  # (covariates, blocks, WIDTH)
-    options: np.ndarray  # (covariates, options) their parts that are of options, with mean 0; 0: of comparisons
-    of_options: np.ndarray  # (covariates,) bool: whether they are of options, which share no aspect
-    shape: float  # of the prior of own weights
-    rate: float
 
 
 class PairsWithCovariatesWithoutUnique(PairsWithCovariates):
@@ -137,35 +129,6 @@ def _log_density_of_coefficient(line: Any, value: Any) -> Any:
     return b.real[BETA] * sum_of_terms(pairs, c, m, step) - 0.5 * value * value
 
 
-class StepLine(CoefficientLine):
-    """A step of coefficient m that own weights make up for, by the priors of both."""
-
-
-@log_density.register(StepLine)
-def _log_density_of_step(line: Any, step: Any) -> Any:
-    pairs, c, b, m = line
-    value = c.real[COEFFICIENTS + m] + step
-    total = -0.5 * value * value
-    for i in range(pairs.options.shape[1]):
-        total -= pairs.shape * step * pairs.options[m, i]
-        total -= pairs.rate * b.s[i] * math.exp(min(-step * pairs.options[m, i], 700.0))
-    return total
-
-
-@scalar
-def draw_along_own_weights(pairs: Any, rng: np.random.Generator, c: Any, b: Any, m: Any) -> None:
-    """A step of coefficient m by a slice sampler with stepping out, with the own weights that keep all worths."""
-    step = draw_on_line(rng, StepLine(pairs, c, b, m), 0.0, 1.0)
-    c.real[COEFFICIENTS + m] += step
-    for i in range(pairs.options.shape[1]):
-        b.s[i] *= math.exp(-step * pairs.options[m, i])
-    for i in range(pairs.options.shape[1]):
-        for v in range(pairs.start[i], pairs.start[i + 1]):
-            for t in range(WIDTH):
-                c.block[v, OWN + t] = b.s[i]
-                c.block[v, OTHER + t] = b.s[pairs.neighbour[v, t]]
-
-
 @scalar
 def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> None:
     """Each coefficient in turn, by a slice sampler with stepping out from the prior's deviation (Neal 2003)."""
@@ -173,8 +136,4 @@ def draw_coefficients(pairs: Any, rng: np.random.Generator, c: Any, b: Any) -> N
         line = CoefficientLine(pairs, c, b, m)
         c.real[COEFFICIENTS + m] = draw_on_line(rng, line, c.real[COEFFICIENTS + m], 1.0)
         fill_lifts(pairs, c)
-    for m in range(pairs.x.shape[0]):
-        if pairs.of_options[m]:
-            draw_along_own_weights(pairs, rng, c, b, m)
-    fill_lifts(pairs, c)
     store_all(pairs, c)

@@ -48,17 +48,12 @@ from .pair_covariates import CLASSES as WITH_COVARIATES
 from .pair_covariates import COEFFICIENTS, draw_coefficients
 
 
-def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool, shape: float, rate: float) -> Any:
+def compiled_pairs(data: PairedComparisons, lapse: float, unique: bool, ties: bool) -> Any:
     """The pairs as the samplers read them, and a function that makes a chain's cache."""
-    known, cells, further = data.covariates, data.cells, {}
-    cls = (PAIRS_ALONE if known is None else WITH_COVARIATES)[unique, ties]
-    if known is not None:
-        of_options = known.is_of_options
-        centred = np.ascontiguousarray((known.options - known.options.mean(axis=0)).T)
-        further = {"options": centred, "of_options": of_options, "shape": float(shape), "rate": float(rate)}
+    cells, x = data.cells, None if data.covariates is None else data.cells.x
+    cls = (PAIRS_ALONE if x is None else WITH_COVARIATES)[unique, ties]
     counts = cells.wins + cells.tied / 2.0, cells.losses + cells.tied / 2.0
-    x = None if known is None else cells.x
-    pairs = lay_out(cls, data.n_options, cells.first, cells.second, *counts, lapse, x, **further)
+    pairs = lay_out(cls, data.n_options, cells.first, cells.second, *counts, lapse, x)
     return pairs, partial(empty_cache, ties=float(data.tied.sum()), covariates=cells.x.shape[1])
 
 

@@ -12,7 +12,7 @@ from thali.errors import ArgumentError, DataError, InPython, NotFittedError, Set
 from .aspects import check_identified
 from .engine import MAXIMUM_LIKELIHOOD
 from .estimates import Estimates
-from .fit import LinearEstimates, at_maximum
+from .fit import at_maximum
 
 if TYPE_CHECKING:
     import pandas
@@ -248,19 +248,17 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
     if isinstance(data, Choices):
         raise DataError("leave_one_out requires paired comparisons; to hold out choices from sets, use compare.")
     ties, cells = found.tie is not None, data.cells
-    own = np.zeros((len(cells.pair), 0)) if data.covariates is None else data.covariates.values
     predicted, nll = np.empty((2, data.n_pairs))
     for pair, (i, j) in enumerate(zip(data.first, data.second, strict=True)):
         a, b = data.labels[i], data.labels[j]
         try:
             others = data.without_pair(a, b)
-            if not isinstance(found, LinearEstimates):
-                check_identified(found.known, others)
+            check_identified(found.known, others)
             fit = at_maximum(others, found.known, found.lapse, ties and others.n_ties > 0)
         except DataError as error:
             raise DataError(f"Without the pair {a!r}, {b!r}: ", error) from None
         rows = cells.pair == pair
-        p = fit.probabilities(cells.first[rows], cells.second[rows], own[rows])
+        p = fit.probabilities(cells.first[rows], cells.second[rows], cells.x[rows])
         counts = np.stack([cells.wins[rows], cells.tied[rows], cells.losses[rows]], axis=1)
         predicted[pair] = p @ counts.sum(axis=1) / counts.sum()
         of_outcome = outcomes(p, 1.0 - p, (fit.tie or 0.0) if ties else 0.0)

@@ -185,6 +185,4 @@ def _values(found: "Estimates", covariates: Any, count: int) -> np.ndarray:
 
     from .fit import own_names
 
-    names = own_names(found.data)
-    options = found.data.covariates.options if names else np.zeros((1, 0))
-    return values_for(covariates, names, options, count)
+    return values_for(covariates, own_names(found.data), count)

@@ -53,11 +53,6 @@ class Estimates:
         return self.maximum.weights
 
     @property
-    def working_weights(self) -> np.ndarray:
-        """The same up to a factor, but small where they vanish."""
-        return self.maximum.working
-
-    @property
     def coefficients_of_covariates(self) -> np.ndarray:
         """By which a unit of each covariate changes the log odds."""
         sizes = covariate_sizes(self.data)
@@ -166,23 +161,15 @@ class Estimates:
         """Their variance."""
         return self._scores.variance()
 
-    def gradient_of_weights(self) -> np.ndarray:
-        """Return the derivatives of reported weights by the logarithms of weights and the coefficients."""
-        return self._jacobian[: len(self.maximum.weights)]
-
     def degrees(self, contrasts: np.ndarray) -> float:
         """Return the degrees of freedom of contrasts of weights together, shape (q, weights), of rank q."""
-        return float(self._scores.degrees((contrasts @ self.gradient_of_weights()).T[None])[0])
+        return float(self._scores.degrees((contrasts @ self._jacobian[: len(self.weights)]).T[None])[0])
 
     @property
     def covariance(self) -> np.ndarray:
         """Of the weights."""
-        return self.weight_covariance(self.joint_covariance)
-
-    def weight_covariance(self, joint: np.ndarray) -> np.ndarray:
-        """The part of a joint covariance that is theirs."""
         n = len(self.weights)
-        return joint[:n, :n]
+        return self.joint_covariance[:n, :n]
 
     @property
     def standard_errors(self) -> np.ndarray:
@@ -402,7 +389,7 @@ class Estimates:
 
     def probabilities(self, first: np.ndarray, second: np.ndarray, x: np.ndarray | None = None) -> np.ndarray:
         """The probability that the first of each pair is chosen, lapse included; `x`: their covariates, None: 0."""
-        own, other = (side @ self.working_weights for side in patterns(self.known.owners, first, second))
+        own, other = (side @ self.maximum.working for side in patterns(self.known.owners, first, second))
         if x is not None:
             own, other = lifted(own, other, x @ self.coefficients_of_covariates)
         return (1 - self.lapse) * shares(own, other)[0] + self.lapse / 2
@@ -414,7 +401,7 @@ class Estimates:
         if self.known.unique and not self.known.shared.shape[1]:
             every = np.arange(len(members))
             return luce_probabilities(
-                self.working_weights[None, members], np.array([0, len(every)]), every, self.lapse
+                self.maximum.working[None, members], np.array([0, len(every)]), every, self.lapse
             )[0]
         aspects = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}
         weights = dict(enumerate(self.weights))
@@ -455,7 +442,7 @@ class Estimates:
             "high": upper,
         }
         if self.is_over_people:
-            usual = np.sqrt(np.maximum(np.diag(self.weight_covariance(self._covariance())), 0.0))
+            usual = np.sqrt(np.maximum(np.diag(self._covariance())[: len(error)], 0.0))
             columns["std_error_independent"] = np.where(np.isnan(error), np.nan, usual)
         table = Table(columns, index=pd.Index(self.known.names, name="aspect"))
         table.attrs["interval"] = ci

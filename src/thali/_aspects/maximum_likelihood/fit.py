@@ -1,6 +1,6 @@
-"""Data and known aspects in, estimates out; covariates of comparisons and of options."""
+"""Data and known aspects in, estimates out; covariates of comparisons."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +43,7 @@ def estimate(
     """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts` points."""
     data = as_pairs(data, best_worst)
     known = checked_aspects(data, aspects, unique, lapse, ties, best_worst)
-    if not is_linear(data, known):
-        check_identified(known, data)
+    check_identified(known, data)
     return at_maximum(data, known, lapse, ties, starts, random_seed, best_worst=best_worst)
 
 
@@ -94,16 +93,14 @@ def at_maximum(
     best_worst: str = RANKING,
 ) -> Estimates:
     """The estimates for aspects that are checked already."""
-    linear, extra = is_linear(data, known), None
-    owners = common_aspect(known) if linear else known.owners
+    extra = None
     if own_names(data):
         assert isinstance(data, PairedComparisons)
-        check_covariates(data, owners)
+        check_covariates(data, known.owners)
         extra = data.cells.x / covariate_sizes(data)
-    pose = problem(data, owners, lapse, extra, ties, best_worst)
+    pose = problem(data, known.owners, lapse, extra, ties, best_worst)
     points = starting_points(pose, starts, streams(random_seed, 1)[0])
-    kind = LinearEstimates if linear else Estimates
-    return kind(data, known, float(lapse), pose, maximise(pose, points), best_worst, clusters_of(data, ties))
+    return Estimates(data, known, float(lapse), pose, maximise(pose, points), best_worst, clusters_of(data, ties))
 
 
 def vanishing(found: Estimates) -> list[EstimateWarning]:
@@ -132,7 +129,7 @@ def vanishing(found: Estimates) -> list[EstimateWarning]:
     ]
 
 
-# Covariates of comparisons and of options ----------------------------------------------------------------------------
+# Covariates of comparisons ------------------------------------------------------------------------------------------
 
 
 INFINITE = 15.0  # log odds that a covariate adds at most; beyond them its coefficient stands for infinity
@@ -141,50 +138,10 @@ _ROUNDING = 1e-6
 AS_GOOD_AS_NONE = 5.0  # standard error of what a covariate adds at most
 
 
-@dataclass(frozen=True, eq=False)
-class LinearEstimates(Estimates):
-    r"""Worths that nothing but covariates of the options make: :math:`\text{worth}_i \propto \exp(x_i' b)`.
-
-    The weights that are reported are the worths; the pose has a single aspect that all options own.
-    """
-
-    @property
-    def _options(self) -> np.ndarray:
-        return self.data.covariates.options
-
-    @property
-    def weights(self) -> np.ndarray:
-        centred = (self._options - self._options.mean(axis=0)) @ self.coefficients_of_covariates
-        worths = np.exp(centred - centred.max())
-        return worths / worths.sum()
-
-    def weight_covariance(self, joint: np.ndarray) -> np.ndarray:
-        """Of the worths, by the delta method."""
-        gradient = self.gradient_of_weights()
-        used = gradient.any(axis=0)
-        return gradient[:, used] @ joint[np.ix_(used, used)] @ gradient[:, used].T
-
-    def gradient_of_weights(self) -> np.ndarray:
-        w, x, n = self.weights, self._options, len(self.maximum.weights)
-        found = np.zeros((len(w), n + len(self.maximum.beta)))
-        found[:, n : n + x.shape[1]] = w[:, None] * (x - w @ x) / covariate_sizes(self.data)
-        return found
-
-    @property
-    def working_weights(self) -> np.ndarray:
-        return self.weights
-
-
 def own_names(data: Any) -> tuple[str, ...]:
     """The covariates of data."""
     own = data.covariates if isinstance(data, PairedComparisons) else None
     return () if own is None else own.names
-
-
-def is_linear(data: Any, known: KnownAspects) -> bool:
-    """Whether worths depend on covariates alone: those of options take the place of own worths."""
-    own = data.covariates if isinstance(data, PairedComparisons) else None
-    return own is not None and bool(own.is_of_options.any()) and known.unique and not known.shared.shape[1]
 
 
 def check_covariates(data: PairedComparisons, owners: np.ndarray) -> None:
@@ -269,19 +226,9 @@ def within(small: Estimates, large: Estimates) -> Estimates:
     places = [names.index(name) for name in kept]
     cells = large.data.cells
     x = cells.x[:, places] / covariate_sizes(small.data)
-    first, second = patterns(owners_of(small), cells.first, cells.second)
+    first, second = patterns(small.known.owners, cells.first, cells.second)
     pose = replace(large.pose, first=first, second=second, extra=x)
     best: Maximum = small.maximum
-    return type(small)(
+    return Estimates(
         large.data.with_covariates(kept), small.known, small.lapse, pose, best, small.best_worst, large.clusters
     )
-
-
-def owners_of(found: Estimates) -> np.ndarray:
-    """Who owns which aspect of the pose."""
-    return common_aspect(found.known) if isinstance(found, LinearEstimates) else found.known.owners
-
-
-def common_aspect(known: KnownAspects) -> np.ndarray:
-    """A single aspect that all options own."""
-    return np.ones((len(known.labels), 1), bool)

@@ -108,7 +108,7 @@ class ChoiceAnswers(LatentFeatures):
 
     @property
     def covariates_(self) -> tuple[str, ...]:
-        """After `fit`: the covariates of comparisons and of options that it used."""
+        """After `fit`: the covariates of comparisons that it used."""
         return self._engine.covariates(self)
 
     def covariate_effects(self, ci: float = INTERVAL) -> "pandas.DataFrame":

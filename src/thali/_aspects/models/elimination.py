@@ -92,9 +92,9 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         proportional to u_b / u_w; a lapse chooses any ordered pair. For ``aspects="unique"`` and sets of any size.
     covariates : list of str, optional
         Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
-        `with_order`, `with_option_covariates`): log odds of elimination + x'beta, then the lapse and the ties, where
-        every coefficient has a Normal(0, 1) prior. None: all. Covariates of options, whose worth then is exp(x'beta)
-        times their own, are for ``aspects="unique"``. Several groups of people have the coefficients in common.
+        `with_order`): log odds of elimination + x'beta, then the lapse and the ties, where every coefficient has a
+        Normal(0, 1) prior. None: all. Covariates of options are for `BradleyTerryLuce`. Several groups of people have
+        the coefficients in common.
     people : {"independent", "adjusted"}, Individuals, LatentClasses or Groups of `thali.people`, optional
         How respondents differ, where the data contain who answered. "independent": as many answers as of different
         respondents. "adjusted": intervals are for new samples of respondents; the likelihood is raised to the power

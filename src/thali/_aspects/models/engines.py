@@ -73,7 +73,7 @@ class ByChains(ChainsOfRespondents):
         return model._view.lapse
 
     def covariates(self, model: Any) -> tuple[str, ...]:
-        """The covariates of comparisons and of options that the fit used."""
+        """The covariates of comparisons that the fit used."""
         return model._view.covariates
 
     def covariate_effects(self, model: Any, ci: float) -> "pandas.DataFrame":

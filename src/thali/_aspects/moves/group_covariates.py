@@ -1,11 +1,8 @@
 """The coefficients of covariates, which several groups have in common: their data are those of all groups.
 
-As `likelihoods.pair_covariates` for one group: each coefficient by a slice of the density given all weights, and those
-of covariates of options besides along the line on which own weights make up for them. There the own weights of all
-groups change by the same factors, and where groups are similar what they vary about changes with them.
+As `likelihoods.pair_covariates` for one group: each coefficient by a slice of the density given all weights.
 """
 
-import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +11,7 @@ from thali._compile.jit import generic, scalar
 from thali._inference.numerics.slices import draw_on_line, log_density
 
 from ..group_likelihoods import WITH_COVARIATES
-from ..group_state import KAPPA, group_at
+from ..group_state import group_at
 from ..likelihoods.pair_blocks import fill_lifts
 from ..likelihoods.pair_covariates import COEFFICIENTS, sum_of_terms
 from ..operations import cache_at, rebuild
@@ -22,13 +19,13 @@ from ..state import BETA, replica
 
 
 @generic
-def draw_common_parameters(likelihood: Any, rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+def draw_common_parameters(likelihood: Any, rng: Any, caches: Any, states: Any) -> None:
     """Draw the likelihood's own parameters that all groups have in common; `likelihood` is the stacked one; default:
     there are none."""
 
 
 @draw_common_parameters.register(object)
-def _draw_nothing(likelihood: Any, rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
+def _draw_nothing(likelihood: Any, rng: Any, caches: Any, states: Any) -> None:
     pass
 
 
@@ -52,33 +49,6 @@ def _log_density_of_value(line: Any, value: Any) -> Any:
     return replica(states, 0).real[BETA] * total - 0.5 * value * value
 
 
-class StepLine(NamedTuple):
-    """A step of coefficient m from `now` that own weights make up for, by the priors of both."""
-
-    pairs: Any
-    model: Any
-    states: Any
-    base: Any
-    m: int
-    now: float
-
-
-@log_density.register(StepLine)
-def _log_density_of_step(line: Any, step: Any) -> Any:
-    pairs, model, states, base, m, now = line
-    total = -0.5 * (now + step) ** 2
-    kappa = base.real[KAPPA]
-    for i in range(base.own.shape[0]):
-        x = step * pairs.options[m, i]
-        factor = math.exp(min(-x, 700.0))
-        if model.similar:
-            total -= model.shape * x + model.rate * base.own[i] * factor
-        else:
-            for g in range(states.w.shape[0]):
-                total -= kappa * x + kappa / base.own[i] * states.s[g, i] * factor
-    return total
-
-
 @scalar
 def set_value(pairs: Any, caches: Any, states: Any, m: Any, value: Any) -> None:
     """Coefficient m of all groups."""
@@ -89,22 +59,11 @@ def set_value(pairs: Any, caches: Any, states: Any, m: Any, value: Any) -> None:
         fill_lifts(likelihood, c)
 
 
-def _draw_coefficients(pairs: Any, rng: np.random.Generator, model: Any, caches: Any, states: Any, base: Any) -> None:
+def _draw_coefficients(pairs: Any, rng: np.random.Generator, caches: Any, states: Any) -> None:
     first = cache_at(group_at(pairs, 0), caches, 0)
-    for m in range(pairs.of_options.shape[0]):
+    for m in range(pairs.x.shape[1]):
         value = draw_on_line(rng, ValueLine(pairs, caches, states, m), first.real[COEFFICIENTS + m], 1.0)
         set_value(pairs, caches, states, m, value)
-    for m in range(pairs.of_options.shape[0]):
-        if pairs.of_options[m]:
-            now = first.real[COEFFICIENTS + m]
-            step = draw_on_line(rng, StepLine(pairs, model, states, base, m, now), 0.0, 1.0)
-            set_value(pairs, caches, states, m, now + step)
-            for i in range(base.own.shape[0]):
-                factor = math.exp(-step * pairs.options[m, i])
-                if model.similar:
-                    base.own[i] *= factor
-                for g in range(states.w.shape[0]):
-                    states.s[g, i] *= factor
     for g in range(states.w.shape[0]):
         likelihood = group_at(pairs, g)
         rebuild(likelihood, cache_at(likelihood, caches, g), replica(states, g))

@@ -169,13 +169,15 @@ class EveryPerson(SeveralGroups):
         return evidence_of_groups(data, self.weights, self.noun, parts, how, told, self._completed)
 
     def checked(self, data: Any) -> Any:
-        if any(part.covariate_names for part in data.data):
-            raise ArgumentError(
-                Setting("people", self.people),
-                " does not support comparisons with covariates; set ",
-                Setting("people", ADJUSTED),
-                ".",
-            )
+        for part in data.data:
+            if part.covariate_names:
+                part.covariates.refuse_options("elimination by aspects")
+                raise ArgumentError(
+                    Setting("people", self.people),
+                    " does not support comparisons with covariates; set ",
+                    Setting("people", ADJUSTED),
+                    ".",
+                )
         return data
 
 

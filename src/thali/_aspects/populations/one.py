@@ -11,8 +11,8 @@ from thali._model.prior_sample import PriorSample, observed_of_design, predictiv
 from thali._people.populations import refuse_one_group
 from thali._posterior.view import Posterior
 
-from ..draws.columns import columns_of_chains
-from ..draws.covariates import as_drawn, own_draws
+from ..draws.columns import columns_of, columns_of_chains
+from ..draws.covariates import own_draws
 from ..draws.tree import to_datatree
 from ..samplers.record import ChainDraws
 from ..samplers.task import build_task
@@ -141,7 +141,7 @@ class One(Population):
 
 def replicates(posterior: Posterior, likelihood: Any, data: Any, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """Arrays (chain, draw, ...) under the names of the group observed_data."""
-    columns, own = as_drawn(posterior), own_draws(posterior, likelihood.parameters)
+    columns, own = columns_of(posterior), own_draws(posterior, likelihood.parameters)
     drawn = [
         likelihood.new_data(columns.at(draw), {name: values[draw] for name, values in own.items()}, data, rng).observed
         for draw in range(columns.n_draws)
@@ -153,7 +153,7 @@ def replicates(posterior: Posterior, likelihood: Any, data: Any, rng: np.random.
 def observed_by(posterior: Posterior, likelihood: Any, data: Any) -> dict[str, np.ndarray]:
     """What the group observed_data of a fit to these data holds; nothing if they have another design."""
     own = {name: values[:1] for name, values in own_draws(posterior, likelihood.parameters).items()}
-    part = likelihood.posterior_part(as_drawn(posterior).at(0), own, data, (1, 1), False)
+    part = likelihood.posterior_part(columns_of(posterior).at(0), own, data, (1, 1), False)
     return observed_of_design(posterior, part)
 
 

@@ -142,7 +142,7 @@ def weights_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any,
             walk_weights_of_group(rng, likelihood, c, b, base, g, tuning)
         draw_parameters_of_group(likelihood, rng, c, b)
         draw_scale_of_group(rng, model, likelihood, c, b, base, g)
-    draw_common_parameters(model.likelihood, rng, model, caches, states, base)
+    draw_common_parameters(model.likelihood, rng, caches, states)
     if model.similar:
         draw_similar(rng, model, caches, states, base)
         if model.known.shape[1] > 0:

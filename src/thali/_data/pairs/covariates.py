@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Sequence
+from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from thali._described import Facts
 from thali._labels import as_label, plural, shorten, suggest
-from thali.errors import DataError
+from thali.errors import Argument, DataError, ModelName
 
 from ..answers import Answers, Who
 from ..checks import refuse_extremes
@@ -82,6 +83,18 @@ class PairCovariates(Frozen):
     def is_of_options(self) -> np.ndarray:
         """Which covariates describe options."""
         return np.asarray(self.options.any(axis=0))
+
+    def refuse_options(self, model: str) -> None:
+        """Raise DataError for covariates of options, which that model does not have."""
+        if names := list(compress(self.names, self.is_of_options)):
+            raise DataError(
+                f"{shorten(names)} describe{'s' * (len(names) == 1)} options, but {model} adjusts only for differences"
+                " between comparisons of the same pair; fit ",
+                ModelName("BradleyTerryLuce"),
+                f", or remove {shorten(names)} from ",
+                Argument("covariates"),
+                ".",
+            )
 
     def units(self, effects: Sequence[float]) -> list[float]:
         """How much more of each covariate its effect is said of: 1, or where the odds of one more round to 1, the power

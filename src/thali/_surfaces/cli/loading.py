@@ -171,15 +171,10 @@ def _by_group(
     if not data.add_up:
         groups = GroupedData(_by_rows(found.table, spec, wanted, column))
         return groups, [*sentences, f"by {column!r}: {groups}"]
-    described = wanted.get("option_covariates")
-    if described is not None:
-        data = with_option_covariates(data, described)
-        sentences = [*sentences, f"covariates of options: {shorten(data.covariates.names, 12)}"]
     if data.people is not None and column in map(str, data.people.columns):
         groups = GroupedData(data.by_group(column))
     else:
         by_person, _ = reading_of(found.table, spec.data, wanted | {"respondent": column}).build()
-        by_person = by_person if described is None else with_option_covariates(by_person, described)
         if data.respondents and by_person.respondents != data.respondents:
             data.by_group(column)  # which says what is wrong with the column
         groups = GroupedData(by_person.by_respondent())
