@@ -39,7 +39,7 @@ from .estimates import WorthEstimates, drawn_of
 from .more_votes import FIRST, more_votes
 from .pooled import check_pool, pooled
 from .ranked import board_of
-from .reliability import reliability_table
+from .reliability import reliability_of_board
 from .scale import WorthScale
 from .worths import WorthsRequest
 
@@ -330,7 +330,7 @@ def leaderboard_of(
     board, boards = board_of(data, drawn, without, scale, wanted.ci), {}
     board = replace(board, of_more_votes=_forecast(board, drawn, wanted, lapse, effect))
     board = replace(board, **_checked(data, drawn, random_seed, wanted.ci))
-    board = replace(board, of_reliability=reliability_table(data, drawn, wanted, lapse, random_seed))
+    board = replace(board, of_reliability=reliability_of_board(data, drawn, wanted, lapse, random_seed))
     ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):
