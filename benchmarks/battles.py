@@ -6,10 +6,10 @@
 Battles are simulated (worths with a standard deviation of 1 on the log scale, opponents by a skewed popularity, 25 % of
 ties; log discriminations of judges, if there are any, with one of .5) and written to a Parquet file. Each program reads
 the file in a process of its own: thali with `th.leaderboard`, the others, in the environment whose Python is given, as
-their pages say (`pip install arena-rank`, `evalica` or `choix`, with pandas and pyarrow). CPU seconds are those of the second of
-two rounds, so that nothing is compiled, and of reading and fitting together. Where the models agree (ties half a win of
-either, maximum likelihood) so must the log worths: the largest difference is given. With `--judges` or `--weeks` thali
-alone runs, once, with judges or periods.
+their pages say (`pip install arena-rank`, `evalica` or `choix`, with pandas and pyarrow). CPU seconds are those of the
+second of two rounds, so that nothing is compiled, and of reading and fitting together. Where the models agree (ties
+half a win of either, maximum likelihood) so must the log worths: the largest difference is given. With `--judges` or
+`--weeks` thali alone runs, once, with judges or periods.
 """
 
 import argparse
