@@ -1,15 +1,15 @@
 """Leaderboards from files of battles: seconds and memory, and beside other programs in the same run.
 
     python benchmarks/battles.py [--small] [--models 300] [--battles 2000000] [--judges 0] [--weeks 0]
-                                 [--arena-rank PYTHON] [--evalica PYTHON]
+                                 [--arena-rank PYTHON] [--evalica PYTHON] [--choix PYTHON]
 
 Battles are simulated (worths with a standard deviation of 1 on the log scale, opponents by a skewed popularity, 25 % of
 ties; log discriminations of judges, if there are any, with one of .5) and written to a Parquet file. Each program reads
 the file in a process of its own: thali with `th.leaderboard`, the others, in the environment whose Python is given, as
-their pages say (`pip install arena-rank` or `evalica`, with pandas and pyarrow). CPU seconds are those of the second of
-two rounds, so that nothing is compiled, and of reading and fitting together. Where the models agree (ties half a win of
-either, maximum likelihood) so must the log worths: the largest difference is given. With `--judges` or `--weeks` thali
-alone runs, once, with judges or periods.
+their pages say (`pip install arena-rank`, `evalica` or `choix`, with pandas and pyarrow). CPU seconds are those of the
+second of two rounds, so that nothing is compiled, and of reading and fitting together. Where the models agree (ties
+half a win of either, maximum likelihood) so must the log worths: the largest difference is given. With `--judges` or
+`--weeks` thali alone runs, once, with judges or periods.
 """
 
 import argparse
@@ -64,6 +64,19 @@ def run(path):
     return found.scores.index, np.log(found.scores.to_numpy())
 timed(run, sys.argv[1])
 """
+_CHOIX = """
+import choix, pandas as pd
+def run(path):
+    frame = pd.read_parquet(path, columns=["model_a", "model_b", "winner"])
+    codes, names = pd.factorize(pd.concat([frame["model_a"], frame["model_b"]]))
+    a, b = codes[: len(frame)], codes[len(frame) :]
+    share = frame["winner"].map({"model_a": 1.0, "model_b": 0.0}).fillna(0.5).to_numpy()
+    wins = np.zeros((len(names), len(names)))
+    np.add.at(wins, (a, b), share)
+    np.add.at(wins, (b, a), 1.0 - share)
+    return names, choix.ilsr_pairwise_dense(wins, tol=1e-10, max_iter=1_000)
+timed(run, sys.argv[1])
+"""
 
 
 def write_battles(path: Path, models: int, battles: int, judges: int = 0, weeks: int = 0, seed: int = 1) -> None:
@@ -103,6 +116,7 @@ def main(
     weeks: int = 0,
     arena_rank: str = "",
     evalica: str = "",
+    choix: str = "",
 ) -> None:
     """Print a line a program."""
     models, battles = (20, 5_000) if small else (models, battles)
@@ -119,7 +133,8 @@ def main(
         for name, settings in how.items():
             rounds = 1 if judges or weeks else 2
             found[f"thali {name}"] = measured(sys.executable, _THALI, path, settings, rounds)
-        for name, python, program in (("arena-rank", arena_rank, _ARENA_RANK), ("evalica", evalica, _EVALICA)):
+        others = ("arena-rank", arena_rank, _ARENA_RANK), ("evalica", evalica, _EVALICA), ("choix", choix, _CHOIX)
+        for name, python, program in others:
             if python:
                 found[name] = measured(python, program, path)
         ours = found.get("thali half maximum-likelihood")
@@ -140,5 +155,7 @@ if __name__ == "__main__":
     parser.add_argument("--weeks", type=int, default=0)
     parser.add_argument("--arena-rank", default="", metavar="PYTHON")
     parser.add_argument("--evalica", default="", metavar="PYTHON")
+    parser.add_argument("--choix", default="", metavar="PYTHON")
     asked = parser.parse_args()
-    main(asked.small, asked.models, asked.battles, asked.judges, asked.weeks, asked.arena_rank, asked.evalica)
+    others = asked.arena_rank, asked.evalica, asked.choix
+    main(asked.small, asked.models, asked.battles, asked.judges, asked.weeks, *others)

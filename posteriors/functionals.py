@@ -16,6 +16,7 @@ MEANINGS = {
     "worth": "sum of the weights of an option, divided by the sum of these sums over all options",
     "rank": "rank of an option by worth, 1 the highest",
     "tie": "nu",
+    "spread": "standard deviation of log worths",
     "similarity": "mean of the similarity of two objects",
     "constant": "c",
     "sigma": "standard deviation of a similarity",

@@ -25,6 +25,7 @@ PAIRS = {
     pair.name: pair
     for pair in (
         Pair("celebrities", "bradley_terry", CHAINS),
+        Pair("celebrities", "bradley_terry_luce", CHAINS),
         Pair("celebrities", "given_aspects", CHAINS),
         Pair("celebrities", "finite_aspects", LONGER),
         Pair("celebrities", "buffet", LONGER),
@@ -36,6 +37,7 @@ PAIRS = {
         Pair("blocks", "buffet", CHAINS),
         Pair("blocks", "tree_buffet", CHAINS),
         Pair("games", "bradley_terry_ties", CHAINS),
+        Pair("games", "bradley_terry_luce", CHAINS),
         Pair("games", "buffet_ties", CHAINS),
         Pair("two_groups", "buffet_groups", CHAINS),
         Pair("two_groups", "buffet_similar_groups", LONGER),

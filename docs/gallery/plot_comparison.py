@@ -10,7 +10,7 @@ import thali as th
 groups = {"politician": ["LBJ", "HW", "CDG"], "athlete": ["JU", "CY", "AJF"], "star": ["BB", "ET", "SL"]}
 member_of = {who: [group] for group in groups for who in groups[group]}
 models = {
-    "BTL": th.EliminationByAspects("unique", method="ML"),
+    "BTL": th.BradleyTerryLuce("ML"),
     "professions": th.EliminationByAspects(member_of, method="ML"),
 }
 table = th.compare(models, th.datasets.celebrities(), random_seed=1, progressbar=False)

@@ -148,8 +148,9 @@ def test_fit_refuses_what_is_no_data():
     [
         (best_worst(3), "usual"),
         (sets(5), "usual"),
-        (best_worst(4), "BTL=unique"),
-        (best_worst(4, respondent=[f"p{k % 5}" for k in range(126)]), "BTL=unique,individuals=individuals:unique"),
+        (best_worst(4), "BTL"),
+        (th.Choices.from_rankings(["a > b = c", "b = c > a", "c > a = b"]), "BTL"),
+        (best_worst(4, respondent=[f"p{k % 5}" for k in range(126)]), "BTL,individuals=individuals:unique"),
     ],
 )
 def test_models_with_shared_aspects_are_compared_where_they_can_be_fitted(data, models):

@@ -51,7 +51,7 @@ def posterior(density, quantity, known, step=0.4):
         elif known[k] is not None:
             ways.append([np.log(known[k])])
         else:
-            most = (3.6 if density.n_options == 2 else 2.0) if k == 0 else 2.4
+            most = (3.6 if density.n_options == 2 else 2.8) if k == 0 else 2.4
             ways.append(middles[k] + np.arange(-3.6, most + 0.1, step))
     values, logs = [], []
     for place in np.stack([each.ravel() for each in np.meshgrid(*ways, indexing="ij")]).T:

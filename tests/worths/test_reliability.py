@@ -56,6 +56,23 @@ def test_halves_are_of_judges_where_these_are_known():
 
 
 @pytest.mark.fit
+def test_the_model_finds_what_a_board_finds():
+    """By the same halves of judges."""
+    frame = votes(dict.fromkeys("abcd", 1.0), 2)
+    data = th.read(frame, respondent="judge")
+    model = th.BradleyTerryLuce(people="independent").fit(data, draws=500, **QUIET)
+    found = model.findings(ci=0.5, random_seed=1).find("reliability")
+    board = th.leaderboard(data, people="independent", ci=0.5, **QUIET).reliability()
+    assert found.table.index.tolist() == board.index.tolist() and found.table.attrs["interval"] == 0.5
+    np.testing.assert_allclose(found.table["reliability"], board["reliability"], atol=0.01)
+    assert found.table.loc["split_half_judges", "reliability"] == board.loc["split_half_judges", "reliability"]
+    said(found.sentence, "50 %")
+    two = th.BradleyTerryLuce().fit(th.PairedComparisons([[0, 3], [1, 0]]), draws=50, **QUIET)
+    assert two.findings().find("reliability") is None
+    assert "reliability" not in th.BradleyTerryLuce("maximum-likelihood").fit(data).findings().keys()
+
+
+@pytest.mark.fit
 @pytest.mark.parametrize("judges", [False, True])
 def test_halves_of_rankings(judges):
     rows = [("tea", "milk", "juice")] * 6 + [("milk", "tea", "juice")] * 2
@@ -63,6 +80,10 @@ def test_halves_of_rankings(judges):
     data = th.Choices.from_rankings(frame, respondent="who")
     table = th.leaderboard(data, judges=judges, **QUIET).reliability()
     assert 0.5 < table.loc["split_half_judges", "reliability"] <= 1.0
+    if not judges:
+        model = th.BradleyTerryLuce().fit(data, draws=50, **QUIET)
+        found = model.findings(random_seed=1).find("reliability").table
+        assert found.loc["split_half_judges", "reliability"] == table.loc["split_half_judges", "reliability"]
 
 
 @pytest.mark.fit

@@ -35,9 +35,9 @@ def _has_many_tasks(data: Any) -> bool:
     return data.n_respondents > 1 and median_tasks(data) >= MIN_TASKS
 
 
-def _has_many_options(data: Any) -> bool:
-    """Return whether there are more options than shared aspects are inferred of."""
-    return data.n_options > MAX_OPTIONS
+def _has_few_options(data: Any) -> bool:
+    """Return whether there are no more options than shared aspects are inferred of."""
+    return data.n_options <= MAX_OPTIONS
 
 
 def _has_small_sets(data: Any) -> bool:
@@ -71,7 +71,7 @@ class Offer(NamedTuple):
         return {option.word for option in options}.issuperset(words)
 
 
-# By kind of data with several models, the most frequent question first; of several usual models the first counts.
+# By kind of data with several models, that of most data first; of several usual models the first counts.
 OFFERS = (
     Offer(EXPERIMENTS, "hierarchical-logit", _has_many_tasks),
     Offer(EXPERIMENTS, "multinomial-logit", _always),
@@ -79,8 +79,8 @@ OFFERS = (
     Offer(EXPERIMENTS, "product-classes"),
     Offer(CHOICES, WORTHS, _is_ranked),
     Offer(CHOICES, ASPECTS, _always, _has_small_sets),
-    Offer(PAIRS, WORTHS, _has_many_options),
-    Offer(PAIRS, ASPECTS, _always),
+    Offer(PAIRS, ASPECTS, _has_few_options),
+    Offer(PAIRS, WORTHS, _always),
     Offer(CLASSES, "plackett-luce", _always),
     Offer(CLASSES, "sparse-logit"),
 )
@@ -88,9 +88,11 @@ OFFERS = (
 
 def compared_by_default(data: Any, usual: str) -> str:
     """Return the models of choices that are compared unless some are named: the usual ones where they can be fitted."""
+    if data.n_ties:
+        return WORTHS
     if data.worst is None or _has_small_sets(data):
         return usual
-    return "BTL=unique,individuals=individuals:unique" if len(data.respondents) > 1 else "BTL=unique"
+    return f"{WORTHS},individuals=individuals:unique" if len(data.respondents) > 1 else WORTHS
 
 
 class DefaultModel(NamedTuple):
@@ -107,7 +109,7 @@ def median_tasks(data: Any) -> Any:
 
 
 def offers_of(kind: str) -> list[Offer]:
-    """Return the models of a kind of data, the most frequent question first; of other kinds all that have options."""
+    """Return the models of a kind of data, that of most data first; of other kinds all that have options."""
     offers = [offer for offer in OFFERS if offer.kind == kind]
     return offers or [Offer(kind, spec.name, _always) for spec in SPECS if kind in spec.data and spec.options]
 

@@ -13,7 +13,6 @@ from thali._labels import plural, short_number
 from thali._model.common_findings import check_of, describes
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Findings, Picture, finding
 from thali._model.predictive_check import check_sentence
-from thali._posterior.interval import interval_name
 from thali._posterior.surely import CERTAIN, surely
 from thali.errors import Message, Setting
 
@@ -21,7 +20,6 @@ from . import made
 from .board import Leaderboard
 from .counted import named_parts
 from .more_votes import CHANCES, FIRST, needed
-from .reliability import BY_COMPARISONS, BY_JUDGES
 from .worths import FEW
 
 _MAX_OPTIONS, _MAX_OF_PAIRS = 60, 40  # options that are drawn, and those of the table of pairs
@@ -30,11 +28,6 @@ _FEW_VOTES = 30  # in a part, or as many as options, below which its prior says 
 _MAX_ORDERS = 20  # options whose orders are shown
 _CHECK = "Observed proportions against model predictions."
 _MISFIT = "Some results depend on more than the two ratings, so one rating per option does not describe them."
-_MEASURES = {
-    "separation": "separation reliability (from posterior variances)",
-    BY_JUDGES: "split halves by judges (Spearman-Brown)",
-    BY_COMPARISONS: "split halves by comparisons (Spearman-Brown)",
-}
 _READ = ("rank", "rank_low", "rank_high", "tier", "rating", "rating_low", "rating_high", "comparisons")
 _BESIDES = ("rank_without", "rating_without")  # with covariates
 
@@ -182,12 +175,9 @@ def reliability(board: Leaderboard, settings: None) -> Finding | None:
     """How well ratings agree with the worths themselves."""
     if board.of_reliability is None:
         return None
-    table = board.reliability()
-    value, low, high = (probability(each) for each in table.loc["r_squared"].tolist())
-    sentence = f"Reliability, the squared correlation of ratings with true worths: {value} ({interval_name(board.ci)}"
-    sentence += f" {low} to {high})."
-    others = [f"{name} {table.loc[key, 'reliability']:.2f}" for key, name in _MEASURES.items() if key in table.index]
-    return Finding(sentence, title="Reliability", table=table, notes=(f"For comparison: {', '.join(others)}.",))
+    from thali._worths.reliability import reliability_finding
+
+    return reliability_finding(board.reliability(), "ratings")
 
 
 @finding("check", "Model check", ON_SCREEN, chapter=MISSES)

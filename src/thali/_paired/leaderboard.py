@@ -39,7 +39,7 @@ from .estimates import WorthEstimates, drawn_of
 from .more_votes import FIRST, more_votes
 from .pooled import Pooled, check_pool, pooled
 from .ranked import board_of
-from .reliability import reliability_table
+from .reliability import reliability_of_board
 from .scale import WorthScale
 from .worths import WorthsRequest, without_prior
 
@@ -306,7 +306,7 @@ def leaderboard_of(
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
     board, boards = board_of(data, drawn, scale, wanted.ci), {}
     board = replace(board, of_more_votes=_forecast(board, drawn, wanted, effect))
-    board = replace(board, **_checked(drawn), of_reliability=reliability_table(drawn))
+    board = replace(board, **_checked(drawn), of_reliability=reliability_of_board(drawn))
     ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):

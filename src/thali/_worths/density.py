@@ -16,7 +16,7 @@ TIE_SD = 2.0  # standard deviation of log nu
 _LOG_2PI = math.log(2.0 * math.pi)
 _SUREST = 700.0  # log odds of a prediction, beyond which probabilities are 0
 _DENSE = 1 << 18  # rows times coordinates up to which matrices are arrays
-_TOGETHER = 1 << 16  # rows times points whose terms are computed at a time, so that they stay near the processor
+_TOGETHER = 1 << 14  # rows times points whose terms are computed at a time, so that they stay near the processor
 
 
 class ComparisonRows(NamedTuple):

@@ -25,6 +25,9 @@ from thali._model.references import Cite
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 
+from .of_data import by_respondent
+from .reliability import reliability_finding, reliability_table, split_halves
+
 if TYPE_CHECKING:
     from .model import BradleyTerryLuce
 
@@ -75,10 +78,22 @@ def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The log worth of each option."""
     table = model.worths(settings.ci)
-    named = listed([f"{option} ({number(float(share))})" for option, share in table["share"].head(_NAMED).items()])
+    named = listed([f"{option} ({number(float(share))})" for option, share in table["share"].nlargest(_NAMED).items()])
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     brief = None if has_scores else Brief("Worths", table=table)
     return Finding(phrase(ENGLISH, "worths", named=named), title=ENGLISH["worths.title"], table=table, brief=brief)
+
+
+@finding("reliability", "Reliability")
+def reliability(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+    """How well estimates agree with the worths themselves; None of two options, which always agree."""
+    data = model._data_of_fit()
+    if data.n_options < 3:
+        return None
+    problem, halves = model._problem(data), {}
+    if not problem.options.any():  # effects of covariates of options are no part of the worths that are split
+        halves = split_halves(problem, *by_respondent(problem.in_form, problem.density), settings.random_seed)
+    return reliability_finding(reliability_table(model._draws.log_worths, halves, settings.ci), "estimates")
 
 
 @finding("covariates", "Covariate effects", ON_SCREEN)
@@ -168,5 +183,5 @@ def estimated(model: "BradleyTerryLuce") -> tuple[Text, ...]:
 
 
 _FIRST = asked(lambda model: ENGLISH["asked"]), ranks, option_scores, worths, covariates, choice_probabilities
-MAKERS = (*_FIRST, parameters, check, summary, data, methods(modelled), independence, convergence)
+MAKERS = (*_FIRST, reliability, parameters, check, summary, data, methods(modelled), independence, convergence)
 ESTIMATES = (*_FIRST, estimates, check, data, methods(estimated), independence, convergence)

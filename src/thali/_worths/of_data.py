@@ -57,6 +57,21 @@ def density_of(data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has
     return Density(made, data.n_options, has_prior=has_prior)
 
 
+def by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | None]:
+    """Return the density with a row for each respondent's answers, and whose they are; the same and None if unknown."""
+    if len(data.respondents) < 2:
+        return density, None
+    if isinstance(data, Choices):
+        if (data.respondent < 0).any():
+            return density, None
+        found = answers_of(data, density.rows.lapse, with_judges=True)
+        return density.with_rows(found._replace(judge=0 * found.judge, rule=density.rows.rule)), found.judge
+    answers, rows = data.cells.answers, density.rows
+    of_pairs = (each[answers.pair] for each in (rows.first, rows.second, rows.period, rows.judge, rows.x))
+    made = ComparisonRows(*of_pairs, answers.wins, answers.losses, answers.tied, rows.lapse, rows.has_ties)
+    return density.with_rows(made), answers.respondent
+
+
 # What maximum likelihood cannot estimate ------------------------------------------------------------------------------
 
 

@@ -101,6 +101,7 @@ def test_the_whole_path_of_a_paired_table(client, children_here):
 def test_models_are_compared_by_prediction_and_by_evidence(client, children_here, monkeypatch):
     """In the shortest runs; the report of the evidence has table and other priors."""
     watched_runs.shorten_comparisons(monkeypatch)
+    app_runs.compare_aspects(monkeypatch, comparisons.Compared("Bradley-Terry-Luce", "unique", ()))
     address = client.drop("drinks.csv", PAIRS.encode())
     client.go(f"{address}/fit", **FITS)
     says(client.page(f"{address}/evidence"), "Which model is")

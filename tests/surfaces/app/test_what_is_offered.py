@@ -31,7 +31,7 @@ def questions(page):
 @pytest.mark.parametrize(
     ("table", "kind", "offered", "chosen"),
     [
-        (PAIRS, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
+        (PAIRS, "", ["elimination-by-aspects", "BTL"], "elimination-by-aspects"),
         (SETS, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
         (MAXDIFF, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
         (

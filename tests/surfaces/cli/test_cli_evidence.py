@@ -60,7 +60,7 @@ def test_writes_tables_pictures_and_the_report(run, tmp_path):
         "job",
     }
     table = pd.read_csv(tmp_path / "found" / "comparison.csv", index_col=0)
-    assert table.loc["BTL", "log_evidence"] == -20.0
+    assert table.loc["inferred aspects", "log_evidence"] == -25.0
 
 
 @pytest.mark.fit

@@ -94,7 +94,7 @@ ADVISED = [
     (("fit", "distances.csv"), "--dissimilarities max or exp", ("--dissimilarities", "exp", *MAP)),
     (("fit", "distances.csv"), "--chosen and --rejected", ("--chosen", "i", "--rejected", "j", *ML)),
     (("fit", "square.csv"), "--model additive-clustering", ("--model", "additive-clustering", *MAP)),
-    (("fit", "square.csv"), "--model bradley-terry-luce", ("--model", "bradley-terry-luce", *ML)),
+    (("fit", "square.csv"), "--model elimination-by-aspects", ("--model", "elimination-by-aspects", *ML)),
     (
         ("fit", "confusions.csv"),
         "--symmetrize mean",

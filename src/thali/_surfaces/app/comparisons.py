@@ -23,7 +23,7 @@ class Compared(NamedTuple):
 
 _BOTH = (COMPARE, EVIDENCE)
 OF_ASPECTS = (
-    Compared("Bradley-Terry-Luce", "unique", _BOTH),
+    Compared("Bradley-Terry-Luce", "BTL", _BOTH),
     Compared("shared aspects", "ibp", _BOTH),
     Compared("three shared aspects", "3", (EVIDENCE,)),
     Compared("six shared aspects", "6", ()),

@@ -137,8 +137,8 @@ def parse_models(text: str, settings: dict[Any, Any], form: DataForm, labels: tu
     --------
     >>> from thali._data.kinds import PAIRS, DataForm
     >>> settings = {"lapse": 0.0, "alpha": 1.0}
-    >>> parse_models("BTL=unique, 3", settings, DataForm(PAIRS), ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
-    [('BTL', EliminationByAspects(aspects='unique', lapse=0.0)),
+    >>> parse_models("BTL, 3", settings, DataForm(PAIRS), ("a", "b"))  # doctest: +NORMALIZE_WHITESPACE
+    [('BTL', BradleyTerryLuce()),
      ('3', EliminationByAspects(aspects=3, lapse=0.0, alpha=1.0))]
     """
     named = []
