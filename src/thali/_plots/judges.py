@@ -49,8 +49,10 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> rows = [("tea", "milk", "tea", "Ann"), ("tea", "milk", "milk", "Bo")] * 9
     >>> rows += [("milk", "tea", "milk", "Bo"), ("milk", "tea", "tea", "Ann")] * 9
     >>> battles = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "judge"])
-    >>> judges(th.leaderboard(battles, judges=True, progressbar=False).judges()).get_xlabel()
-    'discrimination (89 % interval)\nin parentheses: number of comparisons'
+    >>> print(judges(th.leaderboard(battles, judges=True, progressbar=False).judges()).get_xlabel())
+    discrimination (89 % interval)
+    in parentheses: number of comparisons
+    grey: no better than chance
     """
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
