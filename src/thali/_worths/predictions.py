@@ -119,8 +119,8 @@ class WorthDraws(NamedTuple):
     def values_for(self, given: Any, count: int) -> np.ndarray:
         """Return the covariates of predictions (pairs, covariates), 0 of those of options, which are known."""
         x = values_for(given, self.covariates, count)
-        for name, is_known in zip(self.covariates, self.options.any(axis=0), strict=True):
-            if is_known and given is not None and name in given:
+        for name, values in zip(self.covariates, self.options.T, strict=True):
+            if values.any() and given is not None and name in given:
                 raise ArgumentError(
                     f"The covariate {name!r} describes options, so its values are already known; do not pass it."
                 )
