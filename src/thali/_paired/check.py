@@ -90,4 +90,4 @@ def _of_sets(density: Any, data: Any, log_worths: np.ndarray) -> AnswerProbabili
 
     none = np.zeros((log_worths.shape[1], 0))
     known = (), none, density.rows.lapse, density.rows.rule, 1
-    return WorthDraws(list(data.labels), log_worths.T, None, none, *known).answer_probabilities(data, False)
+    return WorthDraws(list(data.labels), log_worths.T, None, none, *known).question_probabilities(data, False)

@@ -149,7 +149,7 @@ class WorthProblem:
         groups = {}
         asked = self.single.questions(self.has_ties)
         if len(asked.counts) <= MAX_PAIRS:
-            p = draws.answer_probabilities(self.single, self.has_ties)(slice(0, len(asked.sizes)))
+            p = draws.question_probabilities(self.single, self.has_ties)(slice(0, len(asked.sizes)))
             groups["log_likelihood"] = self._pointwise(asked.log_likelihoods(p), shape, stored)
             if isinstance(self.single, Choices) and self.single.worst is None:
                 variables["set_probability"] = (*each, "place"), p.reshape(*shape, -1)

@@ -99,7 +99,7 @@ class WorthDraws(NamedTuple):
             return self.of_members(start, members)
         return answer_probabilities(self.weights, start, members, self.lapse, self.rule)
 
-    def answer_probabilities(self, data: Any, has_ties: bool) -> AnswerProbabilities:
+    def question_probabilities(self, data: Any, has_ties: bool) -> AnswerProbabilities:
         """Return the probabilities of the answers to questions of data."""
 
         def of_questions(some: slice) -> np.ndarray:
@@ -197,7 +197,7 @@ class WorthDraws(NamedTuple):
 
     def _alike(self, data: Any, asked: Any, has_ties: bool) -> AlikeRespondents:
         """Return all respondents, who are alike."""
-        return AlikeRespondents.answering(self.answer_probabilities(data, has_ties), asked.times)
+        return AlikeRespondents.answering(self.question_probabilities(data, has_ties), asked.times)
 
     def quantities(self, pairs: Any) -> Quantities:
         """Return what chains are judged by besides the spread and the log-likelihood, arrays (chain, draw).

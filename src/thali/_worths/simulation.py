@@ -27,7 +27,7 @@ def _observed_in(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
 def _simulate(problem: "WorthProblem", draw: WorthDraws, rng: np.random.Generator) -> tuple[Any, float]:
     """Return new data at one draw, and their log-likelihood with coefficients."""
     asked = problem.single.questions(problem.has_ties)
-    p = draw.answer_probabilities(problem.single, problem.has_ties)(slice(0, len(asked.sizes)))[0]
+    p = draw.question_probabilities(problem.single, problem.has_ties)(slice(0, len(asked.sizes)))[0]
     counts = asked.drawn(p, rng)
     return problem.single.with_answers(counts), float(asked.with_counts(counts).log_likelihoods(p).sum())
 
