@@ -44,8 +44,8 @@ SHORT_FITS = {
     "maximum likelihood": "th.EliminationByAspects('unique', method='maximum-likelihood', lapse=0.0).fit("
     "th.datasets.celebrities())",
     "similarities": f"th.AdditiveClustering().fit(th.datasets.numbers(), {SHORT})",
-    "rows": "th.PlackettLuceRegression(draws=8, tune=4, chains=2, random_seed=1, progressbar=False).fit("
-    "np.eye(6)[:, :3] + 0.1, ['a', 'b'] * 3)",
+    "rows": "th.PlackettLuceRegression(draws=8, tune=4, chains=2, random_state=1).fit("
+    "np.eye(6)[:, :3] + 0.1, ['a', 'b'] * 3, progressbar=False)",
     "independent draws": "th.BradleyTerryLuce().fit("
     "th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]]), draws=8, chains=2, random_seed=1, progressbar=False)",
 }

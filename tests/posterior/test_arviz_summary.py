@@ -25,6 +25,7 @@ def log_likelihood(data, features, weights):
     return -0.5 * np.sum((data.rating - features @ weights) ** 2)
 
 
+ROWS: dict = {"draws": 20, "tune": 20, "chains": 2, "random_state": 1}
 SHORT: dict = {"draws": 20, "tune": 20, "random_seed": 1, "progressbar": False}
 X = np.random.default_rng(1).normal(size=(30, 2))
 Y = (X[:, 0] > 0.1).astype(int)
@@ -60,8 +61,8 @@ MODELS = {
     "own": own,
     "product classes": lambda: fitted().posterior_,
     "hierarchical logit": people,
-    "sparse logit": lambda: th.SparseMultinomialLogit(chains=2, **SHORT).fit(X, Y).posterior_,
-    "Plackett-Luce": lambda: th.PlackettLuceRegression(chains=2, **SHORT).fit(X, Y).posterior_,
+    "sparse logit": lambda: th.SparseMultinomialLogit(**ROWS).fit(X, Y, progressbar=False).posterior_,
+    "Plackett-Luce": lambda: th.PlackettLuceRegression(**ROWS).fit(X, Y, progressbar=False).posterior_,
 }
 
 

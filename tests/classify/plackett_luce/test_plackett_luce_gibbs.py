@@ -226,7 +226,7 @@ def test_same_seed_same_draws(settings):
 
 def test_classifier():
     X, y = frame("iris")
-    model = th.PlackettLuceRegression(draws=1000, tune=300, random_seed=1).fit(X, y)
+    model = th.PlackettLuceRegression(draws=1000, tune=300, random_state=1).fit(X, y)
     assert model.posterior_["posterior"]["weights"].shape == (4, 1000, 3, 9)
     assert model.posterior_["posterior"]["weights"].sum(["class", "term"]).values == pytest.approx(np.ones((4, 1000)))
     assert list(model.posterior_["posterior"]["term"].values) == model.columns_
@@ -248,7 +248,7 @@ def test_classifier_predicts_the_mean_over_draws():
     X, y = frame("wine")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = th.PlackettLuceRegression(draws=30, tune=30, thin=1, random_seed=1).fit(X, y)
+        model = th.PlackettLuceRegression(draws=30, tune=30, random_state=1).fit(X, y, thin=1)
     weights = model.posterior_["posterior"]["weights"].values.reshape(-1, 3, 27)
     scores = np.einsum("ij,dkj->dik", model.design_.apply(X.to_numpy()), weights)
     assert model.predict_proba(X) == pytest.approx((scores / scores.sum(axis=2, keepdims=True)).mean(axis=0), abs=1e-12)
@@ -260,7 +260,7 @@ def test_classifier_predicts_the_mean_over_draws():
 def test_convergence_warning_and_errors():
     X, y = frame("iris")
     with warned(ConvergenceWarning, "has not converged"):
-        th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1).fit(X, y)
+        th.PlackettLuceRegression(draws=20, tune=5, random_state=1).fit(X, y, thin=1)
     for settings, sentence in [
         ({"a_range": (1.0, 0.1)}, "`a_range` must have"),
         ({"a_range": 3.0}, "must be a pair"),
@@ -289,7 +289,7 @@ def test_ctrl_c_keeps_what_was_drawn(monkeypatch):
     X, y = frame("iris")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        model = th.PlackettLuceRegression(draws=60, tune=20, thin=1, random_seed=1).fit(X, y)
+        model = th.PlackettLuceRegression(draws=60, tune=20, random_state=1).fit(X, y, thin=1)
     assert any(w.category is InterruptedWarning and "20 of 60" in str(w.message) for w in caught)
     assert model.interrupted_
     assert model.posterior_["posterior"].sizes["chain"] == 3

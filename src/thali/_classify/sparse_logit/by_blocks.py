@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.rows import TrainingData
+from thali._inference.chains import Run
 from thali._model.base import Job
 from thali._model.sampling import sampled
 from thali.errors import Argument, ArgumentError
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
 
 
-def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any) -> Job:
+def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
     """The fit."""
     prior, by_size = model._prior(), model.method == "auto"
     if model.method not in (*NORMAL, "map") and not by_size:
@@ -39,7 +40,6 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
             Argument("class_weight"),
             ", or pass X.compute().",
         )
-    run = model._run()
     seen = see(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = seen.classes, X.shape[1]
     model._position_of_reference()
