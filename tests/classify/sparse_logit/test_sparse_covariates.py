@@ -107,7 +107,7 @@ def test_a_normal_law_of_many_coefficients_is_forecast():
 @pytest.mark.unit
 def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
     wide = sparse.random_array((90, 20_000), density=1e-2, rng=1, format="csr")
-    with refused(DataError, "(90, 20000)", "method='map'", "eta"):
+    with refused(DataError, "(90, 20000)", "method='map'"):
         th.SparseMultinomialLogit().fit(wide, Y)
     with refused(DataError, "to 5,000 coefficients"):
         th.SparseMultinomialLogit("laplace").fit(wide, Y)

@@ -312,7 +312,7 @@ class CoefficientAnswers:
         >>> path["non_zero"].iloc[[0, -1]].tolist()
         [0, 3]
         """
-        model: Any = type(self)(**(self.get_params() | {"method": "map", "eta": 1.0, "prior": "laplace"}))
+        model: Any = type(self)(**(self.get_params() | {"method": "map", "prior": "laplace"}))
         data, prior = model._training_data(X, y, sample_weight), model._prior()
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
         model.reference_ = model.classes_[model._position_of_reference()]

@@ -65,8 +65,8 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         "horseshoe" where few of many covariates are expected to matter. It is for the Gibbs sampler, and has no eta.
     eta : float above 0, optional
         Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
-        the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
-        sum abs(beta) / C, that is eta = 1/C².
+        the rate of the Laplace prior. None learns it; `method="map"` then fixes it at its prior mean, shape/rate: by
+        default 1, which is scikit-learn's default C = 1, as that penalises by sum abs(beta) / C and eta = 1/C².
     shape, rate : float above 0
         Of the Gamma prior of eta, if it is learned.
     global_scale : float above 0

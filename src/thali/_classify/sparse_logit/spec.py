@@ -43,7 +43,7 @@ SPARSE_LOGIT = ModelSpec(
             "eta",
             "Squared rate of the Laplace prior on coefficients (> 0); larger values shrink more.",
             float,
-            default="learned; required by --method map",
+            default="learned; 1 with --method map",
             check=partial(positive, meaning="a rate"),
         ),
         Option(
