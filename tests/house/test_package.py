@@ -98,6 +98,10 @@ def test_every_public_name_loads():
         assert getattr(thali, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         thali.no_such_name  # noqa: B018
+    with pytest.raises(
+        AttributeError, match=r"No thali attribute 'EliminationByAspect'\. Did .* 'EliminationByAspects'"
+    ):
+        thali.EliminationByAspect  # noqa: B018
 
 
 def test_what_is_installed_is_what_is_imported():

@@ -71,6 +71,9 @@ class Classifier(Predictions, RunByChains):
         """The fit as Python; the length of its run and its seed are in the constructor."""
         return f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\nmodel.fit(X, y)"
 
+    def __repr__(self) -> str:  # before and after a fit, as scikit-learn has it
+        return self._format_call()
+
     def _job(self, data: TrainingData, run: Run) -> Job:
         """The fit, checked."""
         raise NotImplementedError

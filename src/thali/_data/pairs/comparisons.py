@@ -292,6 +292,9 @@ class PairedComparisons(Judged):
 
         return pd.DataFrame(self.counts, index=pd.Index(self.labels), columns=list(self.labels))
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.counts, dtype)
+
     def example(self) -> str:
         """One pair in words, to check the direction against: the one in which one option was ahead the furthest.
 
