@@ -18,7 +18,7 @@ from thali.errors import Argument, ArgumentError
 from ..blocks import BlockScan, refuse_blocks, see, standard_over, sum_over
 from ..input import Standard, matrix_of, warn_of_left_out
 from .approximation import Expansion, expansion_at, normal_posterior, radii_for
-from .arguments import NORMAL, BlockColumns, CoefficientPrior, DenseColumns
+from .arguments import NORMAL, BlockColumns, CoefficientPrior, DenseColumns, prior_of
 from .chain import problem_of
 from .engines import check
 from .maximum import ObservedRows, by_map
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
     """The fit."""
-    prior, by_size = model._prior(), model.method == "auto"
+    prior, by_size = prior_of(model), model.method == "auto"
     if model.method not in (*NORMAL, "map") and not by_size:
         refuse_blocks(model.method, (*NORMAL, "map"))
     if model.class_weight is not None:

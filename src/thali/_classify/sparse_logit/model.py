@@ -203,7 +203,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         self.random_state = random_state
 
     def _job(self, data: TrainingData, run: Run) -> Job:
-        prior = self._prior()
+        prior = prior_of(self)
         self._position_of_reference()
         if is_sparse(data.matrix):
             data = self._dense_if_drawn(data, prior)
@@ -247,10 +247,6 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _sampling(self, source: Any, run: Run) -> Sampling[Any]:
         return self._engine.sampling(self, source, run)
 
-    def _prior(self) -> Any:
-        """The prior that the arguments say."""
-        return prior_of(self)
-
     def _position_of_reference(self) -> int:
         return position_of(self.reference, self.classes_)
 
@@ -261,7 +257,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .draws import sample_coefficients
 
-        prior, reference = self._prior(), self._position_of_reference()
+        prior, reference = prior_of(self), self._position_of_reference()
         z = self._standard_for(matrix, prior.intercept).varying(matrix)
         return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
 

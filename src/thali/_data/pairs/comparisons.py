@@ -243,13 +243,9 @@ class PairedComparisons(Judged):
         return table.astype(np.int64) if self._whole else table
 
     @property
-    def never_compared(self) -> list[str]:
+    def never_judged(self) -> list[str]:
         """Labels of the options without a single comparison."""
         return self._besides(self.first, self.second)
-
-    @property
-    def never_judged(self) -> list[str]:
-        return self.never_compared
 
     @property
     def covariate_names(self) -> tuple[str, ...]:
@@ -338,5 +334,5 @@ class PairedComparisons(Judged):
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""
-        if message := disconnected(self.components(), self.never_compared):
+        if message := disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))
