@@ -181,8 +181,8 @@ def fit(model: Any, data: tuple[Any, ...]) -> Any:
     quiet = {"random_seed": 1, "progressbar": False}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        if quiet.keys() <= model.get_params().keys():  # a classifier, which takes them when it is made
-            return model.set_params(**quiet).fit(*data)
+        if "random_state" in model.get_params():  # a classifier, which takes the seed when it is made
+            return model.set_params(random_state=1).fit(*data, progressbar=False)
         return model.fit(*data, **quiet)
 
 

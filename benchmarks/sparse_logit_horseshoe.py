@@ -59,11 +59,11 @@ SETS = {
 def measured(name, **arguments):
     """A line of the table."""
     X, y = SETS[name]()
-    model = th.SparseMultinomialLogit(prior="horseshoe", cores=1, random_seed=1, progressbar=False, **arguments)
+    model = th.SparseMultinomialLogit(prior="horseshoe", random_state=1, **arguments)
     start = time.process_time()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, y)
+        model.fit(X, y, cores=1, progressbar=False)
     seconds = time.process_time() - start
     rows = model.summary()
     worst, least = rows["r_hat"].idxmax(), rows["ess_bulk"].idxmin()

@@ -14,7 +14,7 @@ import numpy as np
 
 import thali as th
 
-RUN = {"draws": 400, "tune": 300, "chains": 1, "cores": 1, "progressbar": False}
+RUN = {"draws": 400, "tune": 300, "chains": 1}
 LEVELS = (0.5, 0.9)
 CASES = {
     "Laplace prior": {"shape": 2.0},

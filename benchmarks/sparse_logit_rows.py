@@ -35,11 +35,11 @@ def simulated(rows: int, seed: int = 0):
 
 def gibbs(rows: int, draws: int, tune: int) -> None:
     """CPU seconds and the worst effective sample size."""
-    arguments = {"chains": 4, "cores": 2, "random_seed": 1, "progressbar": False}
+    arguments, run = {"chains": 4, "random_state": 1}, {"cores": 2, "progressbar": False}
     with without_warnings():
-        th.SparseMultinomialLogit(draws=10, tune=10, **arguments).fit(*simulated(200))
+        th.SparseMultinomialLogit(draws=10, tune=10, **arguments).fit(*simulated(200), **run)
     data, began = simulated(rows), time.process_time()
-    model = th.SparseMultinomialLogit(draws=draws, tune=tune, **arguments).fit(*data)
+    model = th.SparseMultinomialLogit(draws=draws, tune=tune, **arguments).fit(*data, **run)
     spent = time.process_time() - began
     summary = model.summary()
     worst = summary["ess_bulk"].filter(like="coef[").min()
@@ -61,9 +61,9 @@ def fit_blocks(folder: str, method: str) -> None:
         [da.from_delayed(delayed(np.load)(path), np.load(path, mmap_mode="r").shape, float) for path in paths]
     )
     y = np.load(Path(folder) / "y.npy")
-    model = th.SparseMultinomialLogit(method=method, draws=1000, chains=4, random_seed=1, progressbar=False)
+    model = th.SparseMultinomialLogit(method=method, draws=1000, chains=4, random_state=1)
     began = time.process_time()
-    model.fit(X, y)
+    model.fit(X, y, progressbar=False)
     spent, memory = time.process_time() - began, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     print(f"blocks, {len(y):,} rows, {method}: {spent:.1f} CPU s, {memory:.2f} GB, settled {model.converged_}")
 
@@ -86,9 +86,9 @@ def digits(rows: int | None) -> None:
     from sklearn.datasets import load_digits
 
     X, y = (each[:rows] for each in load_digits(return_X_y=True))
-    model = th.SparseMultinomialLogit(method="variational", draws=500, chains=2, random_seed=1, progressbar=False)
+    model = th.SparseMultinomialLogit(method="variational", draws=500, chains=2, random_state=1)
     began = time.process_time()
-    model.fit(X, y)
+    model.fit(X, y, progressbar=False)
     spent = time.process_time() - began
     print(
         f"digits, {len(y):,} rows: {spent:.1f} CPU s, lower bound {model.lower_bound_:.2f}, settled {model.converged_}"

@@ -34,7 +34,7 @@ DATA = {"wine": load_wine, "breast cancer": load_breast_cancer, "digits": load_d
 NORMAL = ("normal approximation", "variational")
 LEFT_OUT = {"digits": ("horseshoe",), "colon": (*NORMAL, "Plackett-Luce")}
 LENGTHS = {"digits": 40, "colon": 250}  # of chains
-RUN = {"draws": 500, "tune": 500, "chains": 2, "cores": 1, "random_seed": 1, "progressbar": False}
+RUN = {"draws": 500, "tune": 500, "chains": 2, "random_state": 1}
 
 
 def penalised(ratio: float):

@@ -200,17 +200,17 @@ class Method(NamedTuple):
     """A classifier by the name that is printed."""
 
     name: str
-    make: Callable[..., Any]  # of the arguments of a sampler, and the labels
+    make: Callable[..., Any]  # of the length and seed of a run, and the labels
     paper: str | None = None  # whose figures of the paper stand beside
 
 
 def plackett_luce(name: str, paper: str | None = None, **arguments: Any) -> Method:
     """Plackett–Luce regression with these arguments."""
 
-    def make(sampler: dict[Any, Any], labels: Any) -> Any:
+    def make(run: dict[Any, Any], labels: Any) -> Any:
         from thali._classify.plackett_luce.model import PlackettLuceRegression
 
-        return PlackettLuceRegression(**(sampler | arguments))
+        return PlackettLuceRegression(**(run | arguments))
 
     return Method(name, make, paper)
 
@@ -218,13 +218,13 @@ def plackett_luce(name: str, paper: str | None = None, **arguments: Any) -> Meth
 def published_plackett_luce(name: str, paper: str | None = None) -> Method:
     """Plackett–Luce regression by the published sampler."""
 
-    def make(sampler: dict[Any, Any], labels: Any) -> Any:
+    def make(run: dict[Any, Any], labels: Any) -> Any:
         from thali._classify.plackett_luce.engines import sampling_of
         from thali._classify.plackett_luce.model import PlackettLuceRegression
 
         from .samplers.plackett_luce_2012 import published
 
-        model = PlackettLuceRegression(**sampler)
+        model = PlackettLuceRegression(**run)
         model._sampling = lambda source, run: sampling_of(model, source, run, published)
         return model
 
@@ -234,10 +234,10 @@ def published_plackett_luce(name: str, paper: str | None = None) -> Method:
 def sparse_logit(name: str, **arguments: Any) -> Method:
     """The sparse logit, its reference the last class as in the paper."""
 
-    def make(sampler: dict[Any, Any], labels: Any) -> Any:
+    def make(run: dict[Any, Any], labels: Any) -> Any:
         from thali._classify.sparse_logit.model import SparseMultinomialLogit
 
-        return SparseMultinomialLogit(reference=np.unique(labels)[-1], **(sampler | arguments))
+        return SparseMultinomialLogit(reference=np.unique(labels)[-1], **(run | arguments))
 
     return Method(name, make, name)
 
@@ -284,9 +284,8 @@ def _record(settings: Settings, task: Task, number: int, budget: Budget) -> dict
     labels = data.labels[train]
     found = {"task": data.task, "split": number, "majority": majority_error(labels, data.labels[test]), "methods": {}}
     for method, seed in zip(task.methods, seeds[1:], strict=True):
-        sampler = {"draws": budget.draws, "tune": budget.tune, "thin": THIN, "chains": budget.chains}
-        sampler |= {"cores": settings.cores, "random_seed": seed}
-        model = method.make(sampler, labels).fit(data.covariates.iloc[train], labels)
+        run = {"draws": budget.draws, "tune": budget.tune, "chains": budget.chains, "random_state": seed}
+        model = method.make(run, labels).fit(data.covariates.iloc[train], labels, thin=THIN, cores=settings.cores)
         if model.interrupted_:
             return None
         found["methods"][method.name] = scores(model, data.covariates.iloc[test], data.labels[test]) | _fitted(model)

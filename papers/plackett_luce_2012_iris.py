@@ -61,12 +61,14 @@ def paths_picture(curves: Mapping[str, Mapping[float, np.ndarray]]) -> "Sequence
     return axes
 
 
-def regions_picture(data: DataSet, methods: Sequence[Method], sampler: dict[Any, Any]) -> "Sequence[Axes]":
+def regions_picture(
+    data: DataSet, methods: Sequence[Method], run: dict[str, Any], cores: int | None = None
+) -> "Sequence[Axes]":
     """Fig. 4: a panel for each method, the region of each class and the points of the data; fits the methods."""
     axes = new_axes(3.8 * len(methods) + 0.8, 3.6, 1, len(methods))
     for ax, method in zip(axes, methods, strict=True):
         with without_warnings():
-            model = method.make(sampler, data.labels).fit(data.covariates, data.labels)
+            model = method.make(run, data.labels).fit(data.covariates, data.labels, thin=THIN, cores=cores)
         decision(model, data.covariates, data.labels, ax=ax)
         ax.set_title(method.name, fontsize=10)
         ax.spines[["top", "right"]].set_visible(False)
@@ -222,13 +224,14 @@ def _averages(settings: Settings, data: DataSet) -> tuple[dict[str, dict[float, 
         progress.note("compiling, once")
         try:
             for done, a in enumerate(grid, start=1):
-                shared = {"a": a, "cores": settings.cores, "random_seed": settings.random_seed}
+                shared, cores = {"a": a, "random_state": settings.random_seed}, settings.cores
+                rows = data.covariates, data.labels
                 draws = {"draws": _draws(settings), "tune": _draws(settings), "chains": settings.pick(2, 4, 4)}
-                sampled: Any = PlackettLuceRegression(thin=THIN, **draws, **shared).fit(data.covariates, data.labels)
+                sampled: Any = PlackettLuceRegression(**draws, **shared).fit(*rows, thin=THIN, cores=cores)
                 if sampled.interrupted_:
                     return weights, True
                 drawn = sampled.posterior_["posterior"]["weights"].values
-                bound: Any = PlackettLuceRegression("variational", **shared).fit(data.covariates, data.labels)
+                bound: Any = PlackettLuceRegression("variational", **shared).fit(*rows, cores=cores)
                 estimates = (drawn.mean(axis=(0, 1)), np.median(drawn, axis=(0, 1)), np.asarray(bound.weights_))
                 for name, estimate in zip(ELSEWHERE, estimates, strict=True):
                     weights.setdefault(name, {})[a] = estimate
@@ -274,14 +277,14 @@ def figure_4(settings: Settings) -> Reproduction:
             "paper's remedy works here. With all four covariates it helps much less (.174 to .131 by that program).",
             f"Read was {given.sentence}.",
         ],
-        {"figure-4": lambda: regions_picture(data, METHODS[:3], _sampler(settings, budget))},
+        {"figure-4": lambda: regions_picture(data, METHODS[:3], _run(settings, budget), settings.cores)},
         interrupted,
     )
 
 
-def _sampler(settings: Settings, budget: Budget) -> dict[str, Any]:
-    chains = {"draws": budget.draws, "tune": budget.tune, "thin": THIN, "chains": budget.chains}
-    return chains | {"cores": settings.cores, "random_seed": settings.random_seed}
+def _run(settings: Settings, budget: Budget) -> dict[str, Any]:
+    chains = {"draws": budget.draws, "tune": budget.tune, "chains": budget.chains}
+    return chains | {"random_state": settings.random_seed}
 
 
 def petals(data: DataSet) -> DataSet:

@@ -61,10 +61,10 @@ def test_colours_are_those_of_the_most_probable_class(transform, scale):
 
 def test_names_stand_in_their_regions_and_boundaries_between_classes():
     X, y = clouds()
-    model = th.SparseMultinomialLogit(draws=20, tune=20, chains=2, cores=1, random_seed=1)
+    model = th.SparseMultinomialLogit(draws=20, tune=20, chains=2, random_state=1)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model.fit(X, y)
+        model.fit(X, y, cores=1)
     ax = decision(model, X, y)
     assert {text.get_text() for text in ax.texts} == {"c0", "c1", "c2"}
     for text in ax.texts:

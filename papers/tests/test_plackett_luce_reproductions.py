@@ -270,9 +270,9 @@ def test_the_table_rests_on_the_fits():
         seeds = np.random.SeedSequence(1, spawn_key=(of_data, number)).spawn(3)
         train, test = data_files.split(data, np.random.default_rng(seeds[0]))
         X, y = data.covariates.to_numpy(), data.labels
-        logit = SparseMultinomialLogit(reference="c", draws=4, tune=4, thin=10, chains=1, random_seed=seeds[1])
+        logit = SparseMultinomialLogit(reference="c", draws=4, tune=4, chains=1, random_state=seeds[1])
         with pytest.warns(UserWarning):
-            logit.fit(X[train], y[train])
+            logit.fit(X[train], y[train], thin=10)
         bound = PlackettLuceRegression("variational").fit(X[train], y[train])
         for model, method in zip((logit, bound), methods, strict=True):
             errors[method.name].append(np.mean(model.predict(X[test]) != y[test]))
@@ -399,7 +399,7 @@ def test_chains_are_those_of_the_classifiers():
     X, y = data.covariates.to_numpy(), data.labels
     seed = np.random.SeedSequence(5)
     with pytest.warns(UserWarning):
-        fitted = PlackettLuceRegression(draws=5, tune=5, thin=1, chains=1, random_seed=5).fit(X, y)
+        fitted = PlackettLuceRegression(draws=5, tune=5, chains=1, random_state=5).fit(X, y, thin=1)
     likelihoods = fitted.posterior_["posterior"].dataset["log_likelihood"].values[0]
     chain = plackett_luce_chain(X, y, is_published=False, draws=5, tune=5, seed=seed.spawn(1)[0])
     chain.run_to(10)

@@ -102,7 +102,7 @@ def test_same_seed_same_draws_as_ever():
     def make(**arguments):
         return published_plackett_luce("published").make(arguments, None)
 
-    row = Smallest(make, smallest.rows, run, smallest.first_rows, is_run_made=True)
+    row = Smallest(make, smallest.rows, run, smallest.first_rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = digests_of(row.fitted(), row)

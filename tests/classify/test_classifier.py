@@ -37,13 +37,11 @@ def maximum():
 
 
 def small(**arguments):
-    return th.SparseMultinomialLogit(
-        **({"draws": 30, "tune": 30, "chains": 1, "thin": 1, "random_seed": 1} | arguments)
-    )
+    return th.SparseMultinomialLogit(**({"draws": 30, "tune": 30, "chains": 1, "random_state": 1} | arguments))
 
 
 def plackett_luce(**arguments):
-    short = {"draws": 30, "tune": 30, "chains": 1, "thin": 1, "random_seed": 1}
+    short = {"draws": 30, "tune": 30, "chains": 1, "random_state": 1}
     return th.PlackettLuceRegression(**(short | arguments))
 
 
@@ -213,7 +211,7 @@ def test_scikit_learn_is_not_needed():
         "import sys, numpy as np\n"
         "sys.modules['sklearn'] = None\n"
         "import thali\n"
-        "model = thali.SparseMultinomialLogit(draws=5, tune=5, chains=1, thin=1)\n"
+        "model = thali.SparseMultinomialLogit(draws=5, tune=5, chains=1)\n"
         "import warnings; warnings.simplefilter('ignore')\n"
         "try: model.predict([[1.0]])\n"
         "except thali.errors.NotFittedError: pass\n"
@@ -243,7 +241,7 @@ def test_pipelines_searches_and_copies(small, grid):
     search = GridSearchCV(small(), grid, cv=3, error_score="raise").fit(frame, labels)
     name, values = next(iter(grid.items()))
     assert is_classifier(search.best_estimator_) and search.best_params_[name] == values[0]
-    model = small(**{name: 3.0}, random_seed=2)
+    model = small(**{name: 3.0}, random_state=2)
     twin = clone(model)
     assert twin is not model and twin.get_params() == model.get_params()
     assert not hasattr(clone(model.fit(frame, labels)), "classes_")
@@ -258,10 +256,10 @@ CHECKED = {
     "map": plackett_luce(method="map", a=1.1),
     "maximum likelihood": plackett_luce(method="map", a=1.0),
     "variational": plackett_luce(method="variational"),
-    "variational normal": small(method="variational", thin=None),
+    "variational normal": small(method="variational"),
     "auto": small(method="auto"),
     "horseshoe": small(prior="horseshoe"),
-    "laplace": small(method="laplace", thin=None),
+    "laplace": small(method="laplace"),
 }
 
 

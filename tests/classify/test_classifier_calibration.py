@@ -20,9 +20,9 @@ def by_map(**arguments):
 
 def of_few_rows():
     """A posterior that is wide."""
-    run = {"draws": 150, "tune": 100, "chains": 2, "random_seed": 1, "progressbar": False}
+    run = {"draws": 150, "tune": 100, "chains": 2, "random_state": 1}
     with without_warnings():
-        return th.SparseMultinomialLogit(**run).fit(X[:25], Y[:25])
+        return th.SparseMultinomialLogit(**run).fit(X[:25], Y[:25], progressbar=False)
 
 
 @pytest.mark.parametrize("bins", [2, 7])

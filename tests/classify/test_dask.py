@@ -4,6 +4,7 @@ import gc
 
 import numpy as np
 import pytest
+from helpers.classifier_runs import fit_rows
 from helpers.sentences import refused, warned, without_warnings
 
 import thali as th
@@ -66,8 +67,8 @@ def test_predictions_stay_in_their_blocks(model, classes):
 @pytest.mark.parametrize("method", ["laplace", "variational"])
 @pytest.mark.parametrize("settings", [{}, {"standardize": False, "reference": "yes"}, {"eta": 3.0}], ids=str)
 def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tmp_path):
-    run = {"method": method, "draws": 300, "chains": 2, "random_seed": 1, "progressbar": False, **settings}
-    whole, blocks = th.SparseMultinomialLogit(**run).fit(X, Y), th.SparseMultinomialLogit(**run).fit(BLOCKS, Y)
+    run = {"method": method, "draws": 300, "chains": 2, "random_state": 1, "progressbar": False, **settings}
+    whole, blocks = (fit_rows(th.SparseMultinomialLogit, rows, Y, **run) for rows in (X, BLOCKS))
     for name in ("coef", "intercept", "eta", "log_likelihood"):
         found, wanted = (model.posterior_["posterior"][name] for model in (blocks, whole))
         np.testing.assert_allclose(found, wanted, rtol=1e-8, atol=1e-8)
@@ -87,9 +88,9 @@ def test_a_normal_approximation_by_blocks_is_that_in_memory(method, settings, tm
 
 
 def test_auto_fits_blocks_by_the_method_that_leaves_them():
-    auto = th.SparseMultinomialLogit(draws=50, chains=1, random_seed=1, progressbar=False)
+    auto = th.SparseMultinomialLogit(draws=50, chains=1, random_state=1)
     with without_warnings():
-        auto.fit(BLOCKS, Y)
+        auto.fit(BLOCKS, Y, progressbar=False)
     assert auto.method_ == "variational"
     with refused(DataError, "'polya-gamma'", "'laplace'"):
         auto.set_params(prior="horseshoe").fit(BLOCKS, Y)
@@ -107,7 +108,7 @@ def test_bad_blocks():
     with refused(DataError, "'polya-gamma'", "'map'"):
         th.SparseMultinomialLogit(method="polya-gamma").fit(BLOCKS, Y)
     with refused(ArgumentError, "`thin` requires"):
-        th.SparseMultinomialLogit(method="variational", thin=2).fit(BLOCKS, Y)
+        th.SparseMultinomialLogit(method="variational").fit(BLOCKS, Y, thin=2)
     with refused(ArgumentError, "class_weight"):
         by_map(class_weight="balanced").fit(BLOCKS, Y)
     with refused(DataError, "400 rows but y has 399 labels"):

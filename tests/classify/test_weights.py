@@ -28,8 +28,8 @@ ROW = np.repeat(np.arange(40), WEIGHT)
 MODELS = {
     "polya-gamma": small(),
     "horseshoe": small(prior="horseshoe"),
-    "normal": small(method="laplace", thin=None),
-    "variational normal": small(method="variational", thin=None),
+    "normal": small(method="laplace"),
+    "variational normal": small(method="variational"),
     "auto": small(method="auto"),
     "maximum": small(method="map", eta=1.0),
     "gibbs": plackett_luce(),
@@ -185,17 +185,20 @@ def test_scores_of_decisions_order_rows_as_probabilities_do():
 
 @pytest.mark.fit
 @pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
-def test_a_seed_may_have_scikit_learn_s_name():
-    def draws(seed, state):
-        return small(random_seed=seed, random_state=state).fit(X, Y).predict_proba(X)
+def test_seeds_are_those_of_scikit_learn_and_of_numpy():
+    def draws(state):
+        return small(random_state=state).fit(X, Y).predict_proba(X)
 
-    of_four = draws(4, None)
-    np.testing.assert_array_equal(draws(None, 4), of_four)
-    np.testing.assert_array_equal(draws(4, 3), of_four)  # `random_seed` comes first
-    np.testing.assert_array_equal(*(draws(None, np.random.RandomState(1)) for _ in range(2)))
-    assert not np.array_equal(draws(None, 3), of_four)
-    with refused(ArgumentError, "random_state", "got 'one'"):
-        draws(None, "one")
+    of_four = draws(4)
+    np.testing.assert_array_equal(draws(np.int64(4)), of_four)
+    np.testing.assert_array_equal(draws(np.random.SeedSequence(4)), of_four)
+    np.testing.assert_array_equal(*(draws(np.random.RandomState(1)) for _ in range(2)))
+    assert not np.array_equal(draws(3), of_four)
+    for bad in ("one", -3):
+        with refused(ArgumentError, "random_state", f"got {bad!r}"):
+            draws(bad)
+    with pytest.raises(TypeError, match="random_seed"):
+        small(random_seed=1)
 
 
 @pytest.mark.fit
@@ -232,7 +235,7 @@ def test_warnings_of_convergence_have_one_text():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ConvergenceWarning)
         for seed in range(2):
-            model = small(random_seed=seed).fit(X, Y)
+            model = small(random_state=seed).fit(X, Y)
     texts = {str(each.message) for each in caught if issubclass(each.category, ConvergenceWarning)}
     assert len(texts) == 1
     said(*texts, "SparseMultinomialLogit", "has not converged", "model.convergence()")

@@ -101,10 +101,10 @@ def test_draws_of_classifiers_depend_on_the_seed_alone(rows, tmp_path):
     X, y = rows
     held = folds_of(y, 2, 4) == 0
     seed = np.random.SeedSequence(4).spawn(2)[0]
-    fit = th.SparseMultinomialLogit(**SHORT, random_seed=seed, cores=1, progressbar=False)
+    fit = th.SparseMultinomialLogit(**{name: SHORT[name] for name in SHORT.keys() - {"thin"}}, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ThaliWarning)
-        p = fit.fit(X[~held], y[~held]).predict_proba(X[held])
+        p = fit.fit(X[~held], y[~held], thin=SHORT.get("thin")).predict_proba(X[held])
     expected = -np.log(p[np.arange(held.sum()), np.searchsorted(fit.classes_, y[held])])
     assert table.attrs["rows"]["logit"][np.flatnonzero(held)].to_numpy() == pytest.approx(expected, rel=1e-12)
 

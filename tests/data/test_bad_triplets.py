@@ -78,7 +78,7 @@ def test_the_sentence(make, facts):
 
 def test_objects_that_were_never_asked_about_are_warned_of():
     data = th.Triplets([("a", "b", "c")], labels="abcde")
-    assert data.never_asked == ["d", "e"]
+    assert data.never_judged == ["d", "e"]
     with warned(DataWarning, "'d'", "'e'"):
         data.warn_if_unusual()
 

@@ -504,7 +504,7 @@ def test_people_are_the_columns_that_are_constant_within_everybody():
         data = th.ChoiceExperiment.from_frame(frame)
     assert data.people.to_dict() == {"age": {"b": 30, "a": 40}}
     assert data.take([False, False, True, False]).people.to_dict() == {"age": {"a": 40}}
-    assert data.with_choices(data.chosen).people is data.people
+    assert data.with_fields(chosen=data.chosen).people is data.people
     assert th.ChoiceExperiment.from_frame(frame, attributes=["price"]).people.equals(data.people)
     assert th.ChoiceExperiment.from_frame(frame[list(rows)]).people is None
 

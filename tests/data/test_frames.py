@@ -9,7 +9,7 @@ from helpers.sentences import refused, said
 from scipy.spatial.distance import pdist, squareform
 
 import thali as th
-from thali.errors import DataWarning
+from thali.errors import DataError, DataWarning
 
 ROWS = {
     "respondent": [1, 1, 2],
@@ -35,6 +35,37 @@ def test_any_frame_with_the_arrow_interface(make, columns, library):
     pytest.importorskip("narwhals", reason="narwhals is not installed")
     frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
     assert make(frame) == make(pd.DataFrame(columns))
+
+
+@pytest.mark.parametrize(("make", "columns"), MADE)
+@pytest.mark.parametrize("library", ["pyarrow", "polars"])
+def test_lazy_frames_are_collected(make, columns, library):
+    module = pytest.importorskip(library, reason=f"{library} is not installed")
+    narwhals = pytest.importorskip("narwhals", reason="narwhals is not installed")
+    if library == "pyarrow":
+        frame = narwhals.from_native(module.table(columns)).lazy()
+    else:
+        frame = module.DataFrame(columns).lazy()
+    assert make(frame) == make(pd.DataFrame(columns))
+
+
+def test_arrays_are_counts_of_pairs_or_refused():
+    counts = np.array([[0, 3], [1, 0]])
+    for dtype in (None, float):
+        found = np.asarray(th.PairedComparisons(counts), dtype)
+        assert (found == counts).all() and found.dtype == (dtype or np.asarray(counts).dtype)
+    others = [
+        th.Similarities([[1, 0.8], [0.8, 1]]),
+        th.Triplets([("a", "b", "c")]),
+        MADE[-1][0](pd.DataFrame(MADE[-1][1])),
+    ]
+    others += [
+        th.Choices(pd.DataFrame(LONG)),
+        th.read(pd.DataFrame({"x": [1.5, 2.5], "kind": ["a", "b"]}), target="kind"),
+    ]
+    for data in others:
+        with refused(DataError, type(data).__name__, "cannot be converted to an array"):
+            np.asarray(data)
 
 
 def test_missing_cells_stay_missing():

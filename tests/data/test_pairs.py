@@ -75,7 +75,7 @@ def test_rows_for_the_same_pair_add_up_in_both_orders():
     rows = [("a", "b", 2), ("b", "a", 3), ("a", "b", 4), ("a", "c", 0)]
     data = PairedComparisons.from_frame(pd.DataFrame(rows, columns=["chosen", "rejected", "count"]))
     assert data.counts.tolist() == [[0, 6, 0], [3, 0, 0], [0, 0, 0]]
-    assert data.never_compared == ["c"]
+    assert data.never_judged == ["c"]
 
 
 def test_counts_column_is_found_by_its_name():
@@ -162,7 +162,7 @@ def test_components_and_never_compared():
     pairs = [("a", "b"), ("c", "d"), ("d", "e")]
     data = PairedComparisons.from_pairs(pairs, labels="abcdefg")
     assert data.components() == [["c", "d", "e"], ["a", "b"], ["f"], ["g"]]
-    assert data.never_compared == ["f", "g"]
+    assert data.never_judged == ["f", "g"]
 
 
 def test_warns_of_what_is_not_connected(drinks):
@@ -200,7 +200,7 @@ def test_without_pair_keeps_the_options(drinks):
         assert left.labels == LABELS
         assert np.array_equal(left.counts, expected)
     lonely = drinks.without_pair("tea", "coffee").without_pair("coffee", "water")
-    assert lonely.never_compared == ["coffee"]
+    assert lonely.never_judged == ["coffee"]
 
 
 def test_to_frame_reads_back_with_order_and_absent_options(drinks):

@@ -188,7 +188,7 @@ def test_to_frame_and_back(drinks):
     assert Similarities.from_frame(long, sigma=0.05) == drinks
     sparse = Similarities([[0, NAN, NAN], [NAN, 0, 0.5], [NAN, 0.5, 0]], "cab")
     assert Similarities.from_frame(sparse.to_frame(long=True)) == sparse
-    assert sparse.never_measured == ["c"]
+    assert sparse.never_judged == ["c"]
     table = sparse.to_frame()
     table.iloc[1, 2] = 7
     assert sparse.matrix[1, 2] == 0.5

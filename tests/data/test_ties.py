@@ -30,7 +30,7 @@ def test_what_is_stored(data):
     assert (data.first.tolist(), data.second.tolist()) == ([0, 0], [1, 2])  # a pair with ties alone is compared
     assert (data.wins.tolist(), data.losses.tolist(), data.tied.tolist()) == ([3, 0], [1, 0], [1, 2])
     assert data.counts.tolist() == COUNTS and data.ties is not None and data.ties.tolist() == TIES
-    assert (data.n_pairs, data.n_comparisons, data.n_ties) == (2, 7, 3) and data.never_compared == []
+    assert (data.n_pairs, data.n_comparisons, data.n_ties) == (2, 7, 3) and data.never_judged == []
     said(repr(data), "PairedComparisons", "3 options", "2 pairs", "7 comparisons")
     said(data.example(), "'tea'", "'milk'", "3 of 5 times")
     assert th.PairedComparisons(COUNTS).ties is None

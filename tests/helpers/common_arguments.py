@@ -32,8 +32,8 @@ COMMON = {  # name: (type, description)
         "The same seed gives the same draws; None takes a fresh one.",
     ),
     "random_state": (
-        "int, numpy.random.RandomState or Generator, optional",
-        "Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.",
+        "int, numpy.random.RandomState, Generator or SeedSequence, optional",
+        "The same seed gives the same draws; None takes a fresh one.",
     ),
     "progressbar": ("bool", "Whether to show how far the run is."),
     "job": (
@@ -114,32 +114,27 @@ OWN = {
     ),
     ("PlackettLuceRegression", "draws"): _OF_GIBBS,
     ("PlackettLuceRegression", "tune"): _OF_GIBBS,
-    ("PlackettLuceRegression", "thin"): Own(
-        "None means 10, and 1 for a fixed a of .5 or more or if W has more than a million entries."
+    ("Classifier", "thin"): Own(
+        "None lets the model choose. `PlackettLuceRegression` takes 10, and 1 for a fixed a of 0.5 or more or if W has"
+        ' more than a million entries. `SparseMultinomialLogit` by "polya-gamma" takes 1 where there are at least as'
+        " many rows as coefficients of a class and at most 600 coefficients; else 4 for two classes and 10 for more."
+        " With the horseshoe it takes 3 and 64."
     ),
-    ("PlackettLuceRegression", "cores"): Own(
+    ("Classifier", "cores"): Own(
         instead="Threads; None means as many as there are processors. Has no influence on the results."
-    ),
-    ("PlackettLuceRegression", "job"): _OF_GIBBS,
-    ("PlackettLuceRegression", "max_time"): _OF_GIBBS,
-    ("SparseMultinomialLogit", "thin"): Own(
-        'None means 1 for "polya-gamma" where there are at least as many rows as coefficients of a class and at most'
-        " 600 coefficients; else 4 for two classes and 10 for more, which mix more slowly. Of the horseshoe 3 and"
-        " 64, as its tau mixes more slowly still."
     ),
 }
 
 
 def places() -> dict[str, Any]:
-    """By the class that defines it: what says the arguments of a run, `fit`, or of a classifier the class itself."""
+    """By the class that defines it: what says the arguments of a run, `fit`, and of a classifier the class as well."""
     found: dict[str, Any] = {}
     for spec in SPECS:
         cls = spec.load()
         home = next(base for base in cls.__mro__ if "fit" in vars(base))
         if "draws" in inspect.signature(cls).parameters:  # a classifier
             found[cls.__name__] = cls
-        else:
-            found[home.__name__] = inspect.unwrap(vars(home)["fit"])
+        found[home.__name__] = inspect.unwrap(vars(home)["fit"])
     return found
 
 

@@ -246,7 +246,6 @@ MORE = {
             smallest.rows,
             smallest.CHAINS,
             smallest.first_rows,
-            is_run_made=True,
         )
         for name, more in {
             "polya-gamma": {"method": "polya-gamma"},

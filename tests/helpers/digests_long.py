@@ -136,7 +136,7 @@ FITS = {
     "triplets": lambda: th.AdditiveClustering().fit(triplets(), draws=200, tune=200, thin=4, **RUN),
     "hierarchical logit": lambda: th.HierarchicalLogit().fit(study().data, draws=300, tune=200, thin=4, **RUN),
     "product classes": lambda: th.ProductClasses().fit(study().data, draws=100, tune=500, thin=16, **RUN),
-    "sparse logit": lambda: th.SparseMultinomialLogit(draws=500, random_state=1, progressbar=False).fit(*rows()),
+    "sparse logit": lambda: th.SparseMultinomialLogit(draws=500, random_state=1).fit(*rows(), progressbar=False),
     "board of judges": board,
     "killed and resumed": resumed,
     "continued": continued,

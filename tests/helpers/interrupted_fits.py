@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 import thali as th
+from helpers.classifier_runs import fit_rows
 from helpers.experiment_data import simulated
 from helpers.kind_problems import random_answers
 from helpers.problems import random_comparisons
@@ -67,7 +68,11 @@ def _latent(model, data, thin):
 
 
 def _classifier(model, **settings):
-    return lambda draws, **how: model(draws=draws, thin=1, **settings, **(RUN | how)).fit(*_table())
+    def fit(draws, random_seed=RUN["random_seed"], **how):
+        run = {**RUN, "draws": draws, "thin": 1, "random_state": random_seed} | settings | how
+        return fit_rows(model, *_table(), **{name: value for name, value in run.items() if name != "random_seed"})
+
+    return fit
 
 
 def _product_classes(method="mcmc", **wide):

@@ -44,8 +44,8 @@ SHORT_FITS = {
     "maximum likelihood": "th.EliminationByAspects('unique', method='maximum-likelihood', lapse=0.0).fit("
     "th.datasets.celebrities())",
     "similarities": f"th.AdditiveClustering().fit(th.datasets.numbers(), {SHORT})",
-    "rows": "th.PlackettLuceRegression(draws=8, tune=4, chains=2, random_seed=1, progressbar=False).fit("
-    "np.eye(6)[:, :3] + 0.1, ['a', 'b'] * 3)",
+    "rows": "th.PlackettLuceRegression(draws=8, tune=4, chains=2, random_state=1).fit("
+    "np.eye(6)[:, :3] + 0.1, ['a', 'b'] * 3, progressbar=False)",
     "independent draws": "th.BradleyTerryLuce().fit("
     "th.PairedComparisons([[0, 3, 1], [2, 0, 4], [1, 2, 0]]), draws=8, chains=2, random_seed=1, progressbar=False)",
 }
@@ -98,6 +98,10 @@ def test_every_public_name_loads():
         assert getattr(thali, name) is not None
     with pytest.raises(AttributeError, match="no_such_name"):
         thali.no_such_name  # noqa: B018
+    with pytest.raises(
+        AttributeError, match=r"No thali attribute 'EliminationByAspect'\. Did .* 'EliminationByAspects'"
+    ):
+        thali.EliminationByAspect  # noqa: B018
 
 
 def test_what_is_installed_is_what_is_imported():

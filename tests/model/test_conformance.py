@@ -128,8 +128,12 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
     page = Page(notebook(fresh))
     assert not page.faults and page.text == f"{fresh!r}Not fitted yet."
     page, lines = Page(notebook(model)), str(model).splitlines()
+    call = repr(type(model)(**model.get_params()))
+    is_classifier = hasattr(model, "classes_")  # whose representation is that of scikit-learn
+    assert repr(model) == (call if is_classifier else f"<{call} fitted to {model.fitted_to_}>")
+    assert repr(model.convergence()) == str(model.convergence())
     assert not page.faults and 3 <= len(lines) <= 6
-    assert lines[0] == repr(model) and lines[-1] == str(model.convergence())
+    assert lines[0] == call and lines[-1] == str(model.convergence())
     kind = _KINDS.get(name.rpartition(", ")[2], SPEC_OF[name].data[0])
     size = SIZE_OF[kind]
     size += {
@@ -138,7 +142,7 @@ def test_print_and_notebooks_say_what_was_fitted_to_what_and_how_well(name):
         "kinds": ", 4 respondents",
         "choice kinds": ", 4 respondents",
     }.get(name.rpartition(", ")[2], "")
-    told = [repr(model), size, str(model.convergence())]
+    told = [call, size, str(model.convergence())]
     assert all(each in shown for each in told for shown in (page.text, str(model)))
     assert model.fitted_to_ == size
     assert ("thali-good" in page.classes) == model.convergence().good
@@ -261,7 +265,7 @@ def test_arguments_are_kept_as_scikit_learn_keeps_them(name):
     sklearn_base = pytest.importorskip("sklearn.base")
     model = fitted(name)
     copy = sklearn_base.clone(model)
-    assert repr(copy) == repr(model) and not hasattr(copy, "posterior_")
+    assert repr(copy) == repr(type(model)(**model.get_params())) and not hasattr(copy, "posterior_")
     assert copy.set_params(**model.get_params()) is copy
     assert copy.get_params().keys() == model.get_params().keys()
     with pytest.raises(ArgumentError, match="no parameter `no_such`"):

@@ -599,7 +599,7 @@ def test_what_cannot_be_continued(tmp_path):
         model.continue_fit(10)
     rng = np.random.default_rng(1)
     X, y = rng.normal(size=(40, 2)), np.arange(40) % 2
-    logit = th.SparseMultinomialLogit(draws=20, tune=20, chains=2, random_seed=1, standardize=False).fit(X, y)
+    logit = th.SparseMultinomialLogit(draws=20, tune=20, chains=2, random_state=1, standardize=False).fit(X, y)
     logit._state_.source.matrix[3] += 1.0
     with refused(DataError, "The data were"):
         logit.continue_fit(10)

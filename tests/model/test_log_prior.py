@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from helpers.all_drawn import all_drawn
+from helpers.classifier_runs import fit_rows
 from helpers.experiment_data import simulated
 from helpers.naive import latent_features as naive
 from helpers.posterior_cases import chain
@@ -16,6 +17,7 @@ from thali._aspects.draws.tree import to_datatree
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
 RUN: dict = {"draws": 20, "tune": 20, "chains": 2, "random_seed": 3, "progressbar": False}
+ROWS_RUN: dict = {"draws": 20, "tune": 20, "chains": 2, "random_state": 3, "progressbar": False}
 PAIRS = th.PairedComparisons([[0, 4, 1, 0], [2, 0, 3, 4], [5, 3, 0, 0], [0, 1, 6, 0]], labels="abcd")
 TREE = th.Tree.from_groups({"x": ["d", "b"], "y": ["a", "c"]})
 
@@ -116,7 +118,7 @@ Y = np.array(["no", "yes", "so"])[np.random.default_rng(2).integers(3, size=30)]
 
 @pytest.mark.parametrize("eta", [None, 2.0])
 def test_of_the_sparse_logit(eta):
-    model = th.SparseMultinomialLogit(eta=eta, shape=2.0, rate=3.0, **RUN).fit(X, Y)
+    model = fit_rows(th.SparseMultinomialLogit, X, Y, eta=eta, shape=2.0, rate=3.0, **ROWS_RUN)
     posterior, log_prior, lp = groups_of(model.posterior_)
     assert set(log_prior.data_vars) == names("coef", "intercept", eta=eta is None)
     drawn = posterior["eta"].values
@@ -131,7 +133,7 @@ def test_of_the_sparse_logit(eta):
 
 
 def test_of_the_horseshoe():
-    model = th.SparseMultinomialLogit(prior="horseshoe", global_scale=0.3, **RUN).fit(X, Y)
+    model = fit_rows(th.SparseMultinomialLogit, X, Y, prior="horseshoe", global_scale=0.3, **ROWS_RUN)
     posterior, log_prior, _ = groups_of(model.posterior_)
     assert set(log_prior.data_vars) == {"tau", "slab", "coef", "intercept"}
     tau, slab, coef = (posterior[name].values for name in ("tau", "slab", "coef"))
@@ -151,7 +153,7 @@ def test_of_the_horseshoe():
 
 @pytest.mark.parametrize("a", [None, 1.3, pytest.param(0.4, marks=pytest.mark.long)])
 def test_of_plackett_luce_regression(a):
-    model = th.PlackettLuceRegression(a=a, a_range=(0.2, 5.0), **RUN).fit(X, Y)
+    model = fit_rows(th.PlackettLuceRegression, X, Y, a=a, a_range=(0.2, 5.0), **ROWS_RUN)
     posterior, log_prior, _ = groups_of(model.posterior_)
     assert set(log_prior.data_vars) == names("weights", a=a is None)
     shapes, weights = posterior["a"].values, posterior["weights"].values.reshape(40, -1)
@@ -162,7 +164,7 @@ def test_of_plackett_luce_regression(a):
 
 
 def test_of_plackett_luce_regression_is_finite_where_weights_vanish():
-    model = th.PlackettLuceRegression(a=0.003, **RUN).fit(X, Y)
+    model = fit_rows(th.PlackettLuceRegression, X, Y, a=0.003, **ROWS_RUN)
     posterior, log_prior, _ = groups_of(model.posterior_)
     assert (posterior["weights"].values == 0.0).any()
     assert np.isfinite(log_prior["weights"]).all()

@@ -10,6 +10,7 @@ import numpy as np
 import thali as th
 
 
-def fit(data, **run):
+def fit(data, random_seed, draws, tune, chains, **run):
     """The fitted model of the data of the JSON file."""
-    return th.PlackettLuceRegression(a_range=(0.1, 10.0), **run).fit(np.array(data["X"]), data["y"])
+    length = {"draws": draws, "tune": tune, "chains": chains, "random_state": random_seed}
+    return th.PlackettLuceRegression(a_range=(0.1, 10.0), **length).fit(np.array(data["X"]), data["y"], **run)

@@ -11,6 +11,7 @@ import numpy as np
 import thali as th
 
 
-def fit(data, **run):
+def fit(data, random_seed, draws, tune, chains, **run):
     """The fitted model of the data of the JSON file."""
-    return th.SparseMultinomialLogit(prior="horseshoe", **run).fit(np.array(data["X"]), data["y"])
+    length = {"draws": draws, "tune": tune, "chains": chains, "random_state": random_seed}
+    return th.SparseMultinomialLogit(prior="horseshoe", **length).fit(np.array(data["X"]), data["y"], **run)

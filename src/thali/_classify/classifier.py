@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 class Classifier(Predictions, RunByChains):
     """Base of a classifier that scikit-learn's tools take for one of theirs, though it needs no scikit-learn.
 
-    A subclass has `_job(data)` of `TrainingData`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
+    A subclass has `_job(data, run)` of `TrainingData`, `_probabilities(matrix)`, `_probability_blocks(matrix)` and
     `_prior_draws(matrix, rngs)`: matrix is a C-contiguous array of float (n, d), codes are positions in `classes_`, and
     probabilities an array (n, K). When a fit fails, all that it has set is forgotten, so that a model never is half
     fitted.
@@ -52,6 +52,10 @@ class Classifier(Predictions, RunByChains):
         Names of the covariates; only after a fit to a data frame whose columns are named by strings.
     """
 
+    draws: int | None
+    tune: int
+    chains: int
+    random_state: Any
     _FINDINGS: ClassVar[str] = "thali._classify.findings"
     _ENGINES: ClassVar[Mapping[str, Engine]] = {"": MAXIMUM}
 
@@ -64,10 +68,13 @@ class Classifier(Predictions, RunByChains):
         return settings
 
     def _as_python(self) -> str:
-        """The fit as Python; its run stands in the constructor."""
+        """The fit as Python; the length of its run and its seed are in the constructor."""
         return f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\nmodel.fit(X, y)"
 
-    def _job(self, data: TrainingData) -> Job:
+    def __repr__(self) -> str:  # before and after a fit, as scikit-learn has it
+        return self._format_call()
+
+    def _job(self, data: TrainingData, run: Run) -> Job:
         """The fit, checked."""
         raise NotImplementedError
 
@@ -75,11 +82,22 @@ class Classifier(Predictions, RunByChains):
         """Draws from the prior as a group of a tree, and the codes (draws, n) simulated at them."""
         raise NotImplementedError
 
-    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
+    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         """The fit if X holds its rows in blocks that this model can leave where they are."""
         return None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: Any = None,
+        *,
+        thin: Any = None,
+        cores: Any = None,
+        progressbar: bool = True,
+        job: Any = None,
+        max_time: float | None = None,
+    ) -> Any:
         """Fit to covariates and labels.
 
         Parameters
@@ -94,6 +112,21 @@ class Classifier(Predictions, RunByChains):
             Of 0 or more. A row of weight k counts as k equal rows, to the last bit of the draws; one of weight 0 is
             left out. Weights are not rescaled: those that sum to 1, as AdaBoost passes them, count as one row in all,
             against the same prior, and are warned of.
+        thin : int, optional
+            Sweeps of the sampler for each state. None lets the model choose. `PlackettLuceRegression` takes 10, and 1
+            for a fixed a of 0.5 or more or if W has more than a million entries. `SparseMultinomialLogit` by
+            "polya-gamma" takes 1 where there are at least as many rows as coefficients of a class and at most 600
+            coefficients; else 4 for two classes and 10 for more. With the horseshoe it takes 3 and 64.
+        cores : int, optional
+            Threads; None means as many as there are processors. Has no influence on the results.
+        progressbar : bool
+            Whether to show how far the run is.
+        job : str or path, optional
+            A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after
+            the process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
+        max_time : float, optional
+            Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
+            again with less of it, and a warning says so.
 
         Returns
         -------
@@ -113,18 +146,15 @@ class Classifier(Predictions, RunByChains):
         """
         self._forget()
         try:
-            job = self._job_of_blocks(X, y, sample_weight) or self._job(self._training_data(X, y, sample_weight))
+            seed = seed_from(self.random_state)
+            run = checked_run(self.draws, self.tune, self.chains, thin, cores, seed, progressbar, job, max_time)
+            work = self._job_of_blocks(X, y, sample_weight, run)
+            work = work or self._job(self._training_data(X, y, sample_weight), run)
             named = self._fitted_attributes()  # classes and columns, which the data say before anything is learned
-            return self._carry_out(replace(job, run=lambda: named | job.run()))
+            return self._carry_out(replace(work, run=lambda: named | work.run()))
         except BaseException:
             self._forget()
             raise
-
-    def _run(self) -> Run:
-        """The arguments of the run, checked."""
-        m: Any = self
-        how = m.cores, seed_from(m.random_seed, m.random_state), m.progressbar, m.job, m.max_time
-        return checked_run(m.draws, m.tune, m.chains, m.thin, *how)
 
     def _training_data(self, X: Any, y: Any, sample_weight: Any) -> TrainingData:
         """The rows that differ, with their weights."""
@@ -230,7 +260,7 @@ class Classifier(Predictions, RunByChains):
         --------
         >>> import thali as th
         >>> X, y = [[0.5], [1.0], [2.0], [3.0]], ["a", "b", "a", "b"]
-        >>> model = th.SparseMultinomialLogit(draws=500, random_seed=1).fit(X, y)
+        >>> model = th.SparseMultinomialLogit(draws=500, random_state=1).fit(X, y)
         >>> model.posterior_predictive(X, y, random_seed=1)["posterior_predictive"]["label"].shape
         (4, 500, 4)
         """
@@ -265,7 +295,9 @@ class Classifier(Predictions, RunByChains):
 
     def _refit(self, data: tuple[Any, ...], random_seed: Any, settings: dict[Any, Any]) -> "xarray.DataTree":
         self._require_method_of_draws()
-        self.set_params(random_seed=random_seed, cores=1, progressbar=False, **settings).fit(*data)
+        length = dict(settings)
+        thin = length.pop("thin", None)
+        self.set_params(random_state=random_seed, **length).fit(*data, thin=thin, cores=1, progressbar=False)
         return self.posterior_  # type: ignore[attr-defined]
 
     def _size(self, rows: int) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from thali.errors import Argument, ArgumentError
+from thali._arguments import seed_number
 
 
 class ScikitLearn:
@@ -87,15 +87,10 @@ class _Requests(dict[str, Any]):
         return _Requests(self)
 
 
-def seed_from(random_seed: Any, random_state: Any) -> Any:
-    """The seed of a run out of `random_seed`, or, where that is None, of scikit-learn's `random_state`."""
-    if random_seed is not None or random_state is None:
-        return random_seed
+def seed_from(random_state: Any) -> Any:
+    """The seed of a run, from scikit-learn's `random_state`."""
     if isinstance(random_state, np.random.RandomState):
         return int(random_state.randint(2**31))
-    if isinstance(random_state, np.random.Generator | np.random.SeedSequence | int | np.integer):
+    if isinstance(random_state, np.random.Generator | np.random.SeedSequence | None):
         return random_state
-    raise ArgumentError(
-        Argument("random_state"),
-        f" must be None, an integer, or a numpy.random.RandomState or Generator; got {random_state!r}.",
-    )
+    return seed_number("random_state", random_state)

@@ -19,6 +19,7 @@ from thali._inference.warn import warn, without_warnings
 from thali._labels import listed
 from thali._model.registry import spec_of
 from thali._model.saved import packed
+from thali._model.spec import MODEL
 from thali.errors import Argument, ConvergenceWarning, Fact, IncompleteWarning, InPython, InterruptedWarning
 
 from .job import BY_PREDICTION, Fit, fits_of, key_of, opened_job
@@ -75,13 +76,12 @@ def _of_method(model: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
     return model.usual_run() | {name: value for name, value in settings.items() if name not in others}
 
 
-def clone(model: Any, settings: dict[Any, Any] | None = None) -> Any:
-    """A model like this one, not fitted; those settings that are its parameters, as of classifiers, are changed."""
-    if spec_of(model) is None:
+def clone(model: Any, settings: dict[Any, Any]) -> Any:
+    """Return a model like this one, not fitted, with those settings that its constructor takes, as of classifiers."""
+    if (spec := spec_of(model)) is None:
         return copy.deepcopy(model)
-    parameters = model.get_params()
-    changed = {name: value for name, value in (settings or {}).items() if name in parameters}
-    return type(model)(**parameters | changed)
+    of_model = [option for option in spec.options if option.to == MODEL and option.name in settings]
+    return type(model)(**model.get_params() | {option.passed: settings[option.name] for option in of_model})
 
 
 def accepted(function: Any, settings: dict[Any, Any]) -> dict[Any, Any]:
@@ -143,7 +143,7 @@ def run_comparison(
         is_alone = len(fits) == 1
         of_fits = settings | {"progressbar": False, "job": None, "cores": cores if is_alone else cores_of_fit}
         tasks = [  # part by part, so that an early end leaves whole parts
-            LeftOutFit(name, clone(model), splitter, scorer, number, part, seed, of_fits, os.getpid())
+            LeftOutFit(name, clone(model, {}), splitter, scorer, number, part, seed, of_fits, os.getpid())
             for number, (part, seed) in enumerate(zip(parts, seeds, strict=True))
             for name, model in named.items()
         ]

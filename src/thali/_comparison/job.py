@@ -30,13 +30,6 @@ def key_of(fit: Fit) -> str:
 
 
 BY_PREDICTION, BY_EVIDENCE = "comparison by prediction", "comparison by evidence"  # kinds of jobs
-_OF_RUN = (
-    "cores",
-    "random_seed",
-    "random_state",
-    "progressbar",
-    "job",
-)  # parameters of classifiers that decide about no result
 
 
 @contextmanager
@@ -76,5 +69,5 @@ def _described(model: Any) -> dict[str, Any]:
         return {"class": type(model).__name__, "parameters": parameters}
     described = describe(model)
     return described | {
-        "parameters": {name: value for name, value in described["parameters"].items() if name not in _OF_RUN}
+        "parameters": {name: value for name, value in described["parameters"].items() if name != "random_state"}
     }

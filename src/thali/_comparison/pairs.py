@@ -204,11 +204,11 @@ class PairSplitter(EachPair):
 
     def warn(self) -> None:
         """Warn of options that no comparison connects to the others once a pair is left out."""
-        lonely, cut, alone = [], [], set(self.data.never_compared)
+        lonely, cut, alone = [], [], set(self.data.never_judged)
         groups = len(self.data.components())
         for part in range(self.data.n_pairs):
             (rest,), name = self.train(np.array([part])), "-".join(self.options(part))
-            if lost := [label for label in rest.never_compared if label not in alone]:
+            if lost := [label for label in rest.never_judged if label not in alone]:
                 lonely.append(f"{shorten(lost)} (compared only in the pair {name!r})")
             elif len(rest.components()) > groups:
                 cut.append(name)

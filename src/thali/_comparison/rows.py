@@ -237,6 +237,7 @@ def cross_validate(
     from thali._comparison.engine import run_comparison
     from thali._comparison.scorer import BASE
 
+    state = vars(model).get("_state_")
     try:
         with warnings.catch_warnings():  # the error names both
             warnings.simplefilter("ignore", InterruptedWarning)
@@ -246,7 +247,7 @@ def cross_validate(
                 RowSplitter(rows),
                 ClassScorer(),
                 prepared={},
-                settings={},
+                settings={} if state is None else {"thin": state.run.thin},
                 hold_out=None,
                 folds=folds,
                 cores=1,  # one fold after the other: the chains of each fit are at once, and their kernels are loaded

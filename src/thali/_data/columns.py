@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 
 def as_frame(frame: Any) -> "pd.DataFrame":
-    """The table as a pandas DataFrame, whose columns are those of any data frame with the Arrow interface."""
+    """Return a data frame with the Arrow interface, or a lazy one that narwhals collects, as a pandas DataFrame."""
     if hasattr(frame, "columns") and hasattr(frame, "index"):
         return frame
-    if not hasattr(frame, "__arrow_c_stream__"):
+    if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "collect"):
         raise DataError(
             "`frame` must be a DataFrame (pandas, polars or another with the Arrow interface); got"
             f" {type(frame).__name__}."
@@ -39,7 +39,9 @@ def as_frame(frame: Any) -> "pd.DataFrame":
         ) from None
     import pandas as pd
 
-    table = nw.from_native(frame, eager_only=True, pass_through=True)
+    table = nw.from_native(frame, pass_through=True)
+    if hasattr(table, "collect"):
+        table = table.collect()
     if table is frame:  # nothing that narwhals knows: its Arrow stream
         table = nw.from_arrow(frame, backend="pyarrow")
     return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})

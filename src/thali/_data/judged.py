@@ -46,6 +46,9 @@ class Frozen(Described):
         """What a notebook shows of the data besides their size."""
         raise NotImplementedError
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise DataError(f"{type(self).__name__} cannot be converted to an array; use its attributes and tables.")
+
     def __setattr__(self, name: str, value: Any = None) -> None:
         raise AttributeError(f"{type(self).__name__} cannot be changed; build new data instead.")
 

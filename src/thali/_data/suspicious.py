@@ -160,7 +160,7 @@ def unusual_similarities(data: "Similarities", lowest_diagonal: bool) -> list[st
                 " if these are dissimilarities.",
             )
         )
-    if alone := data.never_measured:
+    if alone := data.never_judged:
         whose = "its" if len(alone) == 1 else "their"
         found.append(f"{shorten(alone)}: no similarity was measured, so {whose} features depend only on the prior.")
     if alike := alike_labels(data.labels):

@@ -218,7 +218,7 @@ def simulated(
         best = np.maximum.reduceat(utility, own.first_row[:-1])
         chosen = np.flatnonzero(utility == np.repeat(best, np.diff(own.first_row))) - own.first_row[:-1]
         with without_warnings():
-            fitted = model.fit(data := own.with_choices(chosen))
+            fitted = model.fit(data := own.with_fields(chosen=chosen))
         estimates[study], covariances[study] = fitted.coef_, fitted.covariance_
         if spread and number > 1:  # answers of one person are alike
             of_people = clustered(coded(data, coding), estimates[study], covariances[study], own.first_task)

@@ -100,7 +100,17 @@ class Model:
         return self._ENGINES[self._method]
 
     def __repr__(self) -> str:
-        return _text_of_call(type(self).__name__, self.get_params(), self._signature())
+        call = self._format_call()
+        return f"<{call} fitted to {self.fitted_to_}>" if self._is_fitted() else call
+
+    def _format_call(self) -> str:
+        """Return the call that makes this model, without arguments that have their usual values."""
+        shown, signature = [], self._signature()
+        for name, value in self.get_params().items():
+            default = signature[name].default
+            if value is not default and repr(value) != repr(default):
+                shown.append(f"{name}={value!r}")
+        return f"{type(self).__name__}({', '.join(shown)})"
 
     def _repr_html_(self) -> str:
         """What a notebook shows."""
@@ -111,10 +121,10 @@ class Model:
 
     def _description(self) -> Description:
         if not self._is_fitted():
-            return Description(repr(self), note="Not fitted yet.")
+            return Description(self._format_call(), note="Not fitted yet.")
         convergence = self.convergence()
         data = ("data", self.fitted_to_)
-        return Description(repr(self), (data, *self._answers()), note=str(convergence), good=convergence.good)
+        return Description(self._format_call(), (data, *self._answers()), note=str(convergence), good=convergence.good)
 
     def _answers(self) -> Facts:
         """What is shown of a fit besides the data and the convergence check: two or three numbers that matter."""
@@ -221,7 +231,7 @@ class Model:
 
     def _as_python(self) -> str:
         """The fit as Python."""
-        made = f"import thali as th\n\nmodel = th.{' '.join(repr(self).split())}\n"
+        made = f"import thali as th\n\nmodel = th.{' '.join(self._format_call().split())}\n"
         return f"{made}model.fit({', '.join(['data', *(f'{k}={v}' for k, v in self.run_settings().items())])})"
 
     def _data_of_fit(self) -> Any:
@@ -387,16 +397,6 @@ _MADE = ("_found", "_kept")  # attributes that hold what was made of a fit
 def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
     """Whether two fits left the very same objects; the second may have some more."""
     return all(value is other.get(name) for name, value in one.items())
-
-
-def _text_of_call(name: str, values: Mapping[str, Any], signature: Mapping[str, inspect.Parameter]) -> str:
-    """The call that makes a model with these arguments; those with their usual values are left out."""
-    shown = []
-    for each, parameter in signature.items():
-        value = values[each]
-        if value is not parameter.default and repr(value) != repr(parameter.default):
-            shown.append(f"{each}={value!r}")
-    return f"{name}({', '.join(shown)})"
 
 
 def _names_checked(plain: Callable[..., Any]) -> Callable[..., Any]:

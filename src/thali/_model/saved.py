@@ -121,7 +121,7 @@ def load(path: Any, verify: bool = True) -> Any:
     ...     model.save(pathlib.Path(folder) / "celebrities.nc")
     ...     again = th.load(pathlib.Path(folder) / "celebrities.nc")
     >>> again
-    EliminationByAspects(aspects='unique')
+    <EliminationByAspects(aspects='unique') fitted to 9 options, 36 pairs, 8,424 comparisons>
     """
     from thali._posterior import store
 

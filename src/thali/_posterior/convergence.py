@@ -1,7 +1,7 @@
 """The convergence check: do the chains agree, are they long enough, and what to do if not."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from thali._described import Described, Description
@@ -42,7 +42,7 @@ NO_ADVICE = Advice()
 
 @dataclass(frozen=True)
 class ConvergenceCheck(Described):
-    """Whether the chains of a fit agree and are long enough: its truth value; `str` gives a sentence.
+    """Whether the chains of a fit agree and are long enough: its truth value; it shows itself as a sentence.
 
     Attributes
     ----------
@@ -64,8 +64,8 @@ class ConvergenceCheck(Described):
 
     agrees: bool
     facts: dict[str, Any]
-    message: Message = field(repr=False)
-    people: Message | None = field(default=None, repr=False)
+    message: Message
+    people: Message | None = None
 
     @property
     def good(self) -> bool:
@@ -83,7 +83,7 @@ class ConvergenceCheck(Described):
     def __bool__(self) -> bool:
         return self.agrees
 
-    def __str__(self) -> str:
+    def __repr__(self) -> str:
         return self.render(PYTHON)
 
     def _description(self) -> Description:

@@ -192,7 +192,7 @@ def _name(model: Any) -> str:
 
 def _run(model: "Model") -> tuple[tuple[str, str], ...]:
     """What the model and the run were."""
-    facts = [("Model", " ".join(repr(model).split()))]
+    facts = [("Model", " ".join(model._format_call().split()))]
     facts += [
         (name.replace("_", " ").capitalize(), _number(name, value)) for name, value in model.run_settings().items()
     ]

@@ -159,6 +159,9 @@ def _best_and_worst_groups():
     return ({"women": th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns)), "men": best_and_worst()[0]},)
 
 
+_OF_MODEL = {name: name for name in ("draws", "tune", "chains")} | {"random_seed": "random_state"}  # of classifiers
+
+
 @dataclass(frozen=True)
 class Smallest:
     """How to fit one model in a second.
@@ -170,27 +173,27 @@ class Smallest:
     data : callable
         What `fit` takes, as a tuple.
     run : dict
-        The budget of a run: arguments of `fit`, or of the constructor if `is_run_made`.
+        The budget of a run: arguments of `fit`; of classifiers the constructor takes some, as scikit-learn wants it.
     ask : callable
         Predictions of a fitted model for something it has seen.
-    is_run_made : bool
-        Whether the constructor takes the run, as scikit-learn wants of classifiers.
     """
 
     make: Callable[..., Any]
     data: Callable[[], tuple]
     run: dict[str, Any]
     ask: Callable[[Any], Any]
-    is_run_made: bool = False
 
     def model(self, **run: Any) -> Any:
         """A model that is not fitted."""
-        return self.make(**(self.run | run)) if self.is_run_made else self.make()
+        model, run = self.make(), self.run | run
+        known = model.get_params()
+        return model.set_params(**{of: run[name] for name, of in _OF_MODEL.items() if name in run and of in known})
 
     def fit(self, model: Any, data: Any = None, **run: Any) -> Any:
         """What its `fit` returns."""
         data = self.data() if data is None else data
-        return model.fit(*data) if self.is_run_made else model.fit(*data, **(self.run | run))
+        known, run = model.get_params(), self.run | run
+        return model.fit(*data, **{name: value for name, value in run.items() if _OF_MODEL.get(name) not in known})
 
     def fitted(self, **run: Any) -> Any:
         """A fitted model."""
@@ -376,25 +379,17 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         ONCE,
         first_tasks,
     ),
-    "plackett-luce": Smallest(th.PlackettLuceRegression, rows, CHAINS, first_rows, is_run_made=True),
-    "plackett-luce, map": Smallest(
-        partial(th.PlackettLuceRegression, method="map", a=1.1), rows, ONCE, first_rows, is_run_made=True
-    ),
+    "plackett-luce": Smallest(th.PlackettLuceRegression, rows, CHAINS, first_rows),
+    "plackett-luce, map": Smallest(partial(th.PlackettLuceRegression, method="map", a=1.1), rows, ONCE, first_rows),
     "plackett-luce, variational": Smallest(
-        partial(th.PlackettLuceRegression, method="variational"), rows, ONCE, first_rows, is_run_made=True
+        partial(th.PlackettLuceRegression, method="variational"), rows, ONCE, first_rows
     ),
-    "sparse-logit": Smallest(
-        partial(th.SparseMultinomialLogit, method="polya-gamma"), rows, CHAINS, first_rows, is_run_made=True
-    ),
-    "sparse-logit, laplace": Smallest(
-        partial(th.SparseMultinomialLogit, method="laplace"), rows, DRAWS, first_rows, is_run_made=True
-    ),
+    "sparse-logit": Smallest(partial(th.SparseMultinomialLogit, method="polya-gamma"), rows, CHAINS, first_rows),
+    "sparse-logit, laplace": Smallest(partial(th.SparseMultinomialLogit, method="laplace"), rows, DRAWS, first_rows),
     "sparse-logit, variational": Smallest(
-        partial(th.SparseMultinomialLogit, method="variational"), rows, DRAWS, first_rows, is_run_made=True
+        partial(th.SparseMultinomialLogit, method="variational"), rows, DRAWS, first_rows
     ),
-    "sparse-logit, map": Smallest(
-        partial(th.SparseMultinomialLogit, method="map", eta=1.0), rows, ONCE, first_rows, is_run_made=True
-    ),
+    "sparse-logit, map": Smallest(partial(th.SparseMultinomialLogit, method="map", eta=1.0), rows, ONCE, first_rows),
 }
 
 

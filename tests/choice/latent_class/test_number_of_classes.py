@@ -87,6 +87,6 @@ def test_size_and_power():
     for _ in range(40):
         utility = np.log(chances) + rng.gumbel(size=len(chances))
         chosen = [np.argmax(utility[a:b]) for a, b in pairwise(data.first_row)]
-        model = th.LatentClassLogit(1, "price").fit(data.with_choices(np.array(chosen)), progressbar=False)
+        model = th.LatentClassLogit(1, "price").fit(data.with_fields(chosen=np.array(chosen)), progressbar=False)
         p.append(test(model, 19)["p_value"].iloc[0])
     assert np.mean(np.array(p) <= 0.05) < 0.05 + 3.7 * np.sqrt(0.05 / 40) and 0.3 < np.mean(p) < 0.75

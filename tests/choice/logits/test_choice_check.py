@@ -68,12 +68,12 @@ def test_choices_of_the_model_itself_are_seldom_missed_and_others_are():
     data = experiment(people=40, tasks=10)
     missed = []
     for seed in range(10):
-        model = chooses_at_random(data.with_choices(at_random(data, 1, seed)[0]))
+        model = chooses_at_random(data.with_fields(chosen=at_random(data, 1, seed)[0]))
         missed.append(model.check(random_seed=seed)["missed"].mean())
         found = model.findings()["check"]
         assert str(found.sentence).startswith(f"{found.table['missed'].sum()} of {len(found.table)} ")
     assert 0.04 < np.mean(missed) < 0.2  # .11 of the numbers, which depend on each other
-    model = chooses_at_random(data.with_choices(np.zeros(data.n_tasks, np.int64)))
+    model = chooses_at_random(data.with_fields(chosen=np.zeros(data.n_tasks, np.int64)))
     table = model.check()
     assert table["p_value"].iloc[0] == 0.0 and set(table.loc[table["measure"] == PLACE, "missed"]) == {True}
     assert "alternative 1 (observed 1.000" in str(model.findings()["check"].sentence)

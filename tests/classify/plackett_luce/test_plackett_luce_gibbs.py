@@ -214,7 +214,7 @@ def test_joint_distribution(which, rounds, seed):
 
 def test_classifier():
     X, y = frame("iris")
-    model = th.PlackettLuceRegression(draws=1000, tune=300, random_seed=1).fit(X, y)
+    model = th.PlackettLuceRegression(draws=1000, tune=300, random_state=1).fit(X, y)
     assert model.posterior_["posterior"]["weights"].shape == (4, 1000, 3, 9)
     assert model.posterior_["posterior"]["weights"].sum(["class", "term"]).values == pytest.approx(np.ones((4, 1000)))
     assert list(model.posterior_["posterior"]["term"].values) == model.columns_
@@ -236,7 +236,7 @@ def test_classifier_predicts_the_mean_over_draws():
     X, y = frame("wine")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
-        model = th.PlackettLuceRegression(draws=30, tune=30, thin=1, random_seed=1).fit(X, y)
+        model = th.PlackettLuceRegression(draws=30, tune=30, random_state=1).fit(X, y, thin=1)
     weights = model.posterior_["posterior"]["weights"].values.reshape(-1, 3, 27)
     scores = np.einsum("ij,dkj->dik", model.design_.apply(X.to_numpy()), weights)
     assert model.predict_proba(X) == pytest.approx((scores / scores.sum(axis=2, keepdims=True)).mean(axis=0), abs=1e-12)
@@ -248,7 +248,7 @@ def test_classifier_predicts_the_mean_over_draws():
 def test_convergence_warning_and_errors():
     X, y = frame("iris")
     with warned(ConvergenceWarning, "has not converged"):
-        th.PlackettLuceRegression(draws=20, tune=5, thin=1, random_seed=1).fit(X, y)
+        th.PlackettLuceRegression(draws=20, tune=5, random_state=1).fit(X, y, thin=1)
     for settings, sentence in [
         ({"a_range": (1.0, 0.1)}, "`a_range` must have"),
         ({"a_range": 3.0}, "must be a pair"),

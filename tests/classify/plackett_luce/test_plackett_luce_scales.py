@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from helpers.classifier_runs import fit_rows
 from helpers.sentences import warned, without_warnings
 
 import thali as th
@@ -15,8 +16,8 @@ POSITIVE = np.array([[LARGEST, LARGEST], [LARGEST, 0.0], [5e-324, 0.0], [5e-324,
 EXTREME = np.vstack([POSITIVE, [[LARGEST, -LARGEST], [0.0, 0.0], [-LARGEST, -LARGEST]]])
 FACTORS = [1.0, 1e300, 1e-300, 4e307]
 METHODS = {
-    "gibbs": {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "random_seed": 1},
-    "gibbs, a = 1": {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "a": 1.0, "random_seed": 1},
+    "gibbs": {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "random_state": 1},
+    "gibbs, a = 1": {"draws": 50, "tune": 50, "chains": 2, "thin": 1, "a": 1.0, "random_state": 1},
     "map, a = 1.1": {"a": 1.1},
     "map, a = 1": {"a": 1.0},
     "map, a = 0.9": {"a": 0.9},
@@ -36,7 +37,7 @@ def problem():
 def fitted(X, y, which, **more):
     with without_warnings(), warnings.catch_warnings():
         warnings.simplefilter("error", RuntimeWarning)
-        return th.PlackettLuceRegression(method=which.split(",")[0], **METHODS[which], **more).fit(X, y)
+        return fit_rows(th.PlackettLuceRegression, X, y, method=which.split(",")[0], **METHODS[which], **more)
 
 
 def check_finite(model, X, extreme):

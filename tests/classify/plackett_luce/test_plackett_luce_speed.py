@@ -60,12 +60,12 @@ def test_a10_small_data_with_a_learned():
 @pytest.mark.parametrize("stamp", [{"method": "map", "a": 1.1}, {"method": "variational", "a": 1.0}])
 def test_a10_a_fit_has_room_for_w_and_not_for_another(stamp):
     X, y = simulated(100_000)
-    model = th.PlackettLuceRegression(cores=1, **stamp)
+    model = th.PlackettLuceRegression(**stamp)
     with without_warnings():
-        model.fit(X[:30_000], y[:30_000])  # compiles, and imports what a fit needs
+        model.fit(X[:30_000], y[:30_000], cores=1)  # compiles, and imports what a fit needs
         tracemalloc.start()
         try:
-            model.fit(X, y)
+            model.fit(X, y, cores=1)
             peak = tracemalloc.get_traced_memory()[1]
         finally:
             tracemalloc.stop()

@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pytest
 from helpers import limits
+from helpers.classifier_runs import fit_rows
 from helpers.sentences import refused, warned, without_warnings
 from helpers.watched_runs import forecast_of, without_fit
 from scipy import sparse
@@ -34,7 +35,7 @@ def many(rows, columns, classes=2, density=1e-2):
 
 def fitted(X, **arguments):
     with without_warnings():
-        return th.SparseMultinomialLogit(draws=50, random_seed=1, progressbar=False, **arguments).fit(X, Y)
+        return th.SparseMultinomialLogit(draws=50, random_state=1, **arguments).fit(X, Y, progressbar=False)
 
 
 def same(one, other, X_dense=X):
@@ -71,7 +72,7 @@ def test_a_sparse_fit_is_saved_and_goes_on(tmp_path):
     again = th.load(tmp_path / "sparse.nc")
     with without_warnings():
         again.continue_fit(20)
-        whole = th.SparseMultinomialLogit("laplace", draws=70, random_seed=1, progressbar=False).fit(X, Y)
+        whole = th.SparseMultinomialLogit("laplace", draws=70, random_state=1).fit(X, Y, progressbar=False)
     same(again, whole)
     assert again.predict_proba(sparse.csr_array(X), return_se=True)[1].shape == (90, 3)
     assert again.posterior_predictive(sparse.csr_array(X), Y)["posterior_predictive"]["label"].shape == (4, 70, 90)
@@ -86,10 +87,10 @@ def test_auto_with_sparse_covariates_chooses_among_what_takes_them():
 
 @pytest.mark.fit
 def test_auto_draws_the_same_from_a_small_sparse_matrix(uncompiled):
-    how = {"draws": 3, "tune": 2, "chains": 2, "thin": 1, "random_seed": 2, "progressbar": False}
+    how = {"draws": 3, "tune": 2, "chains": 2, "thin": 1, "random_state": 2, "progressbar": False}
     weight = np.arange(90) % 3
     with without_warnings():
-        one, other = (th.SparseMultinomialLogit(**how).fit(data, Y, weight) for data in (sparse.csr_array(X), X))
+        one, other = (fit_rows(th.SparseMultinomialLogit, data, Y, weight, **how) for data in (sparse.csr_array(X), X))
     assert one.method_ == "polya-gamma"
     assert one.posterior_["posterior"].to_dataset().identical(other.posterior_["posterior"].to_dataset())
     assert (one.posterior_["observed_data"]["row"].values == np.flatnonzero(weight)).all()
@@ -106,7 +107,7 @@ def test_a_normal_law_of_many_coefficients_is_forecast():
 @pytest.mark.unit
 def test_what_is_too_large_for_draws_is_refused_in_a_sentence():
     wide = sparse.random_array((90, 20_000), density=1e-2, rng=1, format="csr")
-    with refused(DataError, "(90, 20000)", "method='map'", "eta"):
+    with refused(DataError, "(90, 20000)", "method='map'"):
         th.SparseMultinomialLogit().fit(wide, Y)
     with refused(DataError, "to 5,000 coefficients"):
         th.SparseMultinomialLogit("laplace").fit(wide, Y)

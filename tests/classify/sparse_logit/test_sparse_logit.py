@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from helpers.classifier_runs import fit_rows
 from helpers.plackett_luce_data import frame
 from helpers.real_data import needs_data
 from helpers.sentences import refused, warned, without_warnings
@@ -15,12 +16,12 @@ from thali._inference.progress import Progress
 from thali.errors import ArgumentError, ConvergenceWarning, DataError, DataWarning, NotFittedError
 
 X, Y = three_classes(60)
-SHORT = {"draws": 200, "tune": 100, "chains": 2, "thin": 1, "random_seed": 3}
+SHORT = {"draws": 200, "tune": 100, "chains": 2, "thin": 1, "random_state": 3}
 
 
 def fitted(X=X, y=Y, **arguments):
     with without_warnings():
-        return th.SparseMultinomialLogit(**(SHORT | arguments)).fit(X, y)
+        return fit_rows(th.SparseMultinomialLogit, X, y, **(SHORT | arguments))
 
 
 def test_what_is_there_after_fit():
@@ -126,14 +127,14 @@ def test_ctrl_c_before_any_draw_leaves_no_model(monkeypatch):
 
 def test_chains_that_are_too_short_are_said_to_be():
     with warned(ConvergenceWarning, "has not converged") as said:
-        th.SparseMultinomialLogit(draws=20, tune=5, chains=2, thin=1, random_seed=1).fit(X, Y)
+        th.SparseMultinomialLogit(draws=20, tune=5, chains=2, random_state=1).fit(X, Y, thin=1)
     assert said[0].filename == __file__
 
 
 def test_convergence_is_judged_by_the_largest_of_many_coefficients():
     """Of 120 the last 20 are small: whether chains agree about these does not matter."""
     rng = np.random.default_rng(0)
-    how = {"draws": 60, "tune": 1, "chains": 2, "thin": 1, "random_seed": 1, "eta": 1.0}
+    how = {"draws": 60, "tune": 1, "chains": 2, "thin": 1, "random_state": 1, "eta": 1.0}
     model = fitted(rng.normal(size=(12, 60)), np.arange(12) % 3, **how)
     posterior = model.posterior_["posterior"]
     posterior["log_likelihood"].values[...] = rng.normal(size=(2, 60))
@@ -170,8 +171,8 @@ def test_constant_columns():
         fitted(frame[["b"]])
     with warnings.catch_warnings(), warned(DataWarning, "column 'b'") as messages:
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
-        model = th.SparseMultinomialLogit(**SHORT).fit(frame, Y)
-        alone = th.SparseMultinomialLogit(**SHORT).fit(frame[["a", "c"]], Y)
+        model = th.SparseMultinomialLogit(draws=200, tune=100, chains=2, random_state=3).fit(frame, Y, thin=1)
+        alone = fitted(frame[["a", "c"]], Y)
     assert [each.filename for each in messages] == [__file__]
     assert (model.coef_[:, 1] == 0).all() and np.array_equal(model.coef_[:, ::2], alone.coef_)
     assert model.posterior_["posterior"]["covariate"].values.tolist() == ["a", "c"]
@@ -179,7 +180,7 @@ def test_constant_columns():
         assert np.array_equal(model.predict_proba(frame.assign(b=new)), alone.predict_proba(frame[["a", "c"]]))
     with warnings.catch_warnings(), warned(DataWarning, "Column 'b'"):
         warnings.filterwarnings("ignore", category=ConvergenceWarning)
-        th.SparseMultinomialLogit(standardize=False, **SHORT).fit(frame, Y)
+        fit_rows(th.SparseMultinomialLogit, frame, Y, standardize=False, **SHORT)
 
 
 @pytest.mark.parametrize(
@@ -206,13 +207,14 @@ def test_constant_columns():
         ({"chains": 1.5}, ("chains",)),
         ({"thin": 0}, ("thin",)),
         ({"cores": 0}, ("cores",)),
-        ({"random_seed": -3}, ("random_seed", "got -3")),
+        ({"random_state": -3}, ("random_state", "got -3")),
     ],
 )
 def test_bad_arguments(arguments, facts):
-    model = th.SparseMultinomialLogit(**arguments)
+    of_fit = {name: value for name, value in arguments.items() if name in ("thin", "cores")}
+    model = th.SparseMultinomialLogit(**{name: arguments[name] for name in arguments.keys() - of_fit})
     with refused(ArgumentError, *facts):
-        model.fit(X, Y)
+        model.fit(X, Y, **of_fit)
     with refused(NotFittedError, "fitted yet; call"):
         model.summary()
 
@@ -268,6 +270,6 @@ def test_tables_say_on_which_scale_coefficients_stand(standardize):
 
 def test_tiny_weights_beside_one_of_1_end():
     X, weights = np.random.default_rng(0).normal(size=(12, 3)), np.array([1] + [1e-15] * 11)
-    model = th.SparseMultinomialLogit("polya-gamma", draws=12, tune=12, chains=2, progressbar=False, random_state=1)
+    model = th.SparseMultinomialLogit("polya-gamma", draws=12, tune=12, chains=2, random_state=1)
     with pytest.warns(UserWarning):
-        assert np.isfinite(model.fit(X, list("aab") * 4, weights).coef_).all()
+        assert np.isfinite(model.fit(X, list("aab") * 4, weights, progressbar=False).coef_).all()

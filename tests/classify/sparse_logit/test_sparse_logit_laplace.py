@@ -77,8 +77,8 @@ def test_eta_given_the_coefficients_has_the_law_of_quadrature():
 
 
 def test_draws_have_the_moments_of_the_approximation_and_come_from_the_seed():
-    model = th.SparseMultinomialLogit(method="laplace", random_seed=1, cores=2).fit(X, Y)
-    again = th.SparseMultinomialLogit(method="laplace", random_seed=1, draws=400, cores=1).fit(X, Y)
+    model = th.SparseMultinomialLogit(method="laplace", random_state=1).fit(X, Y, cores=2)
+    again = th.SparseMultinomialLogit(method="laplace", random_state=1, draws=400).fit(X, Y, cores=1)
     again.continue_fit(600, progressbar=False)
     draws = model.posterior_["posterior"].dataset
     assert np.array_equal(draws["coef"], again.posterior_["posterior"]["coef"])
@@ -105,7 +105,7 @@ def test_it_agrees_with_the_sampler_where_there_are_many_rows():
     data = rng.normal(size=(800, 3))
     labels = (data @ [1.0, -0.5, 0.0] + rng.logistic(size=800) > 0).astype(int)
     fits = [
-        th.SparseMultinomialLogit(method=method, random_seed=1, draws=500, chains=2, tune=100).fit(data, labels)
+        th.SparseMultinomialLogit(method=method, random_state=1, draws=500, chains=2, tune=100).fit(data, labels)
         for method in ("polya-gamma", "laplace")
     ]
     exact, normal = (each.summary() for each in fits)
@@ -117,7 +117,7 @@ def test_it_agrees_with_the_sampler_where_there_are_many_rows():
 def test_few_rows_are_warned_of_and_many_coefficients_refused(monkeypatch):
     few = stats.norm.rvs(size=(30, 4), random_state=1)
     with warned(DataWarning, "20 rows", "'polya-gamma'"):
-        th.SparseMultinomialLogit(method="laplace", draws=100, random_seed=1).fit(few, few[:, 0] > 0)
+        th.SparseMultinomialLogit(method="laplace", draws=100, random_state=1).fit(few, few[:, 0] > 0)
     limits.lower_in(normal, monkeypatch, MAX_COEFFICIENTS=4)
     with without_warnings(), refused(DataError, "to 4"):
         th.SparseMultinomialLogit(method="laplace").fit(few, few[:, 0] > 0)

@@ -138,12 +138,18 @@ def test_what_a_fit_by_map_says(monkeypatch, tmp_path):
             asked()
     with refused(ArgumentError, "posterior"):
         model.continue_fit(10)
-    with refused(ArgumentError, "method='map'"):
-        by_map(None).fit(X, Y)
     limits.lower_in(maximum, monkeypatch, MAX_STEPS=1)
     with warned(ConvergenceWarning, "has not converged"):
         model.fit(X, Y)
     assert "converged after 1" in str(model.convergence()) and "1 steps" in str(model.convergence())
+
+
+@pytest.mark.fit
+@pytest.mark.parametrize(("prior", "eta"), [({}, 1.0), ({"shape": 2.0, "rate": 0.5}, 4.0)])
+def test_an_eta_that_is_not_given_is_its_prior_mean(prior, eta):
+    model = th.SparseMultinomialLogit(method="map", **prior).fit(X, Y)
+    assert model.objective_ == by_map(eta).fit(X, Y).objective_
+    assert model.eta is None  # as it was given: scikit-learn copies estimators by their arguments
 
 
 @pytest.mark.parametrize(

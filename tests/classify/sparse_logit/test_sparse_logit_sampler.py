@@ -216,7 +216,7 @@ def test_the_usual_draws_of_the_horseshoe_pass_their_convergence():
     wide = rng.normal(size=(50, 300))
     studies = (X, (utility + rng.gumbel(size=utility.shape)).argmax(axis=1)), (wide, wide[:, :5].sum(axis=1) > 0)
     for covariates, labels in studies:
-        model = th.SparseMultinomialLogit(prior="horseshoe", random_seed=1, progressbar=False).fit(covariates, labels)
+        model = th.SparseMultinomialLogit(prior="horseshoe", random_state=1).fit(covariates, labels, progressbar=False)
         assert model.convergence().agrees, str(model.convergence())
 
 

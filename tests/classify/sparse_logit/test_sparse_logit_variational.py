@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from helpers.classifier_runs import fit_rows
 from helpers.sentences import refused, without_warnings
 from helpers.sparse_logit_runs import CoefficientPrior, chains_of, problem_of, three_classes
 from helpers.watched_runs import without_fit
@@ -12,7 +13,7 @@ import thali._classify.sparse_logit.approximation as variational
 from thali._classify.sparse_logit.approximation import expansion_at, normal_posterior, rule_of
 from thali.errors import ArgumentError
 
-QUICK = {"draws": 200, "chains": 2, "random_seed": 1, "progressbar": False}
+QUICK = {"draws": 200, "chains": 2, "random_state": 1, "progressbar": False}
 
 
 @pytest.mark.first(1)
@@ -108,14 +109,14 @@ def test_standard_deviations_agree_with_the_sampler_even_of_few_rows():
 
 def test_a_fit_says_its_bound_and_what_it_is():
     X, y = three_classes(400)
-    model = th.SparseMultinomialLogit(method="variational", **QUICK).fit(X, y)
+    model = fit_rows(th.SparseMultinomialLogit, X, y, method="variational", **QUICK)
     assert model.converged_ and model.lower_bound_ < model.log_likelihood_ and model.method_ == "variational"
     assert "normal approximation" in str(model.convergence())
     assert model.posterior_.attrs["method"] == "variational"
     with refused(ArgumentError, "Laplace prior"):
         th.SparseMultinomialLogit(method="variational", prior="horseshoe").fit(X, y)
     with refused(ArgumentError, "`thin` requires"):
-        th.SparseMultinomialLogit(method="variational", thin=2).fit(X, y)
+        th.SparseMultinomialLogit(method="variational").fit(X, y, thin=2)
 
 
 @pytest.mark.parametrize(
@@ -142,8 +143,8 @@ def test_auto_is_the_method_that_it_chooses(tmp_path):
     for rows, method in ((200, "polya-gamma"), (20_000, "variational")):
         X, y = three_classes(rows)
         with without_warnings():
-            auto = th.SparseMultinomialLogit(method="auto", **QUICK).fit(X, y)
-            own = th.SparseMultinomialLogit(method=method, **QUICK).fit(X, y)
+            auto = fit_rows(th.SparseMultinomialLogit, X, y, method="auto", **QUICK)
+            own = fit_rows(th.SparseMultinomialLogit, X, y, method=method, **QUICK)
         assert auto.method_ == method and np.array_equal(auto.coef_, own.coef_)
         assert f"({method}, chosen by" in str(auto)
         auto.save(tmp_path / "auto.nc")

@@ -244,11 +244,11 @@ def test_what_was_finished_is_told_when_a_fold_fails(run, stand_in):
     fits = []
 
     class Fails(thali.PlackettLuceRegression):
-        def fit(self, X, y):
+        def fit(self, X, y, cores=None, progressbar=True, job=None):
             fits.append(len(X))
             if len(fits) == 4:  # the third after that of all rows
                 raise DataError("no weight is left")
-            return super().fit(X, y)
+            return super().fit(X, y, cores=cores, progressbar=progressbar, job=job)
 
     stand_in("plackett-luce", Fails)
     result = run("fit", "plants.csv", *MAP, "--a", 1, "--out", "results", "--print", "all")
@@ -297,11 +297,11 @@ def test_ctrl_c_in_the_cross_validation_costs_nothing_that_was_finished(run, sta
     fits = []
 
     class Stopped(thali.PlackettLuceRegression):
-        def fit(self, X, y):
+        def fit(self, X, y, cores=None, progressbar=True, job=None):
             fits.append(len(X))
             if len(fits) == 4:
                 raise KeyboardInterrupt
-            return super().fit(X, y)
+            return super().fit(X, y, cores=cores, progressbar=progressbar, job=job)
 
     stand_in("plackett-luce", Stopped)
     result = run("fit", "plants.csv", *MAP, "--a", 1, "--out", "results", "--print", "all")
@@ -363,13 +363,22 @@ def test_out_holds_everything_and_nothing_else(done, data, words, files):
 
 @pytest.fixture
 def asked(stand_in):
-    """What the classifiers are made with; nothing is fitted."""
+    """What the classifiers are made with and what their `fit` gets; nothing is fitted."""
     made = []
+
+    class Asked:
+        def _settings_for(self, data, settings):
+            return settings
+
+        def fit(self, X, y, **run):
+            made[-1][1].update(run)
+            raise DataError("enough")
+
     for name in ("plackett-luce", "sparse-logit"):
 
         def stop(*, name=name, **arguments):
             made.append((name, arguments))
-            raise DataError("enough")
+            return Asked()
 
         stand_in(name, stop)
     return made
@@ -386,10 +395,10 @@ def test_options_reach_the_model(run, asked):
     words = "--a 0.2 --transform none --draws 30 --tune 5 --chains 2 --thin 4 --cores 1 --seed 7"
     run("fit", "plants.csv", "--target", "kind", *words.split())
     run("fit", "plants.csv", "--target", "kind", "--model", "sparse-logit", "--method", "polya-gamma", "--seed", 0)
-    budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_seed": 7, "progressbar": True}
+    budget = {"draws": 30, "tune": 5, "chains": 2, "thin": 4, "cores": 1, "random_state": 7, "progressbar": True}
     own = {"a": 0.2, "transform": None}
     assert asked[0][1] == own | budget
-    assert asked[1][1] == {"method": "polya-gamma", "progressbar": True, "random_seed": 0}
+    assert asked[1][1] == {"method": "polya-gamma", "progressbar": True, "random_state": 0}
 
 
 @pytest.mark.first(40)

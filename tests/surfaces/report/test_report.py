@@ -120,7 +120,7 @@ def test_a_report_is_the_same_each_time(name, tmp_path):
     assert again.read_text("utf-8") == page_once(name, tmp_path)[1]
 
 
-@pytest.mark.parametrize("settings", [{"method": "map", "a": 1.0}, {"method": "variational", "random_seed": 1}])
+@pytest.mark.parametrize("settings", [{"method": "map", "a": 1.0}, {"method": "variational", "random_state": 1}])
 def test_classifiers_without_draws_have_reports(settings, tmp_path):
     X, y = TINY["plackett-luce"].data()
     page, _ = page_of(th.PlackettLuceRegression(**settings).fit(X, y), tmp_path)

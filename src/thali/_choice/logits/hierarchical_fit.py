@@ -177,4 +177,4 @@ def sample_tastes(parts: FitArguments, data: "ChoiceExperiment", rngs: Sequence[
     group = group.assign(reported(group["beta"].values, data, coding))
     fixed = {"observed_data": observed_group(data.chosen)}
     predictive = predictive_group(fixed["observed_data"], group, {"chosen": np.array(chosen)[None]})
-    return PriorSample(group, predictive, [(data.with_choices(choice),) for choice in chosen], fixed)
+    return PriorSample(group, predictive, [(data.with_fields(chosen=choice),) for choice in chosen], fixed)

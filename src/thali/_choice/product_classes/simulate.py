@@ -116,7 +116,7 @@ def sample_classes(
     model: "ProductClasses", monotone: dict[str, str], data: "ChoiceExperiment", rngs: Sequence[np.random.Generator]
 ) -> PriorSample:
     """Classes, who owns them, their values, and a choice in each task."""
-    first = data.with_choices(np.zeros(data.n_tasks, np.int64))  # rows of a task in their order
+    first = data.with_fields(chosen=np.zeros(data.n_tasks, np.int64))  # rows of a task in their order
     problem = problem_of(first, monotone, model.alpha)
     rows = problem.tasks.rows.copy()
     target, keeper = target_of(problem, model.lapse), Keeper(problem)
@@ -131,7 +131,7 @@ def sample_classes(
     design, draws = design_of(data), joined(drawn)
     group = draws_group(draws).assign(named_reports(simulate_reports(draws, design, cores=1), draws, design))
     predictive = predictive_group(design.observed(), group, {"chosen": np.array(chosen)[None]})
-    new = [(data.with_choices(choice),) for choice in chosen]
+    new = [(data.with_fields(chosen=choice),) for choice in chosen]
     return PriorSample(
         group, predictive, new, {"observed_data": design.observed(), "constant_data": design.to_dataset()}
     )

@@ -43,11 +43,11 @@ class Gibbs(Chains):
     def check(self, model: "PlackettLuceRegression") -> None:
         """Refuse arguments that this method cannot take."""
 
-    def rows(self, model: "PlackettLuceRegression", data: TrainingData, classes: int) -> Any:
+    def rows(self, data: TrainingData, classes: int, run: "Run") -> Any:
         """The rows in the form that the fit reads."""
         return data
 
-    def job(self, model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+    def job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """The fit."""
         if not isinstance(data, TrainingData):
             raise ArgumentError(
@@ -59,7 +59,7 @@ class Gibbs(Chains):
                 " for a Dask array.",
             )
         refuse_fractions(data.counts, ("map", "variational"))
-        return model._job_of(model._sampling(data, model._run()), "")
+        return model._job_of(model._sampling(data, run), "")
 
     def probabilities(self, model: "PlackettLuceRegression", matrix: np.ndarray) -> np.ndarray:
         """Averaged over the draws."""
@@ -76,12 +76,12 @@ class AscentEngine(Engine):
     def check(self, model: "PlackettLuceRegression") -> None:
         """Refuse arguments that this method cannot take."""
 
-    def rows(self, model: "PlackettLuceRegression", data: TrainingData, classes: int) -> Any:
+    def rows(self, data: TrainingData, classes: int, run: "Run") -> Any:
         """The rows in the form that the fit reads: equal ones are one."""
         from .row_sums import CovariateRows, distinct_rows
 
         distinct, codes, counts = distinct_rows(data.matrix, data.codes, data.counts)
-        return CovariateRows(distinct, codes, classes, counts, model.cores)
+        return CovariateRows(distinct, codes, classes, counts, run.cores)
 
     def facts(self, model: "PlackettLuceRegression") -> Facts:
         return ("a", f"{model.a_:.4g}"), ("log-likelihood", f"{model.log_likelihood_:,.2f} (full data)")
@@ -122,7 +122,7 @@ class MaximumEngine(AscentEngine):
                 " for the maximum of the likelihood, where most weights are exactly zero.",
             )
 
-    def job(self, model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+    def job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """The fit."""
         from .map_estimate import maximise
 
@@ -133,12 +133,12 @@ class MaximumEngine(AscentEngine):
             of_class, column = np.nonzero(fit.support)
             table = {
                 "class": model.classes_[of_class],
-                "column": [columns[j] for j in column],
+                "column": [model.columns_[j] for j in column],
                 "weight": fit.weights[fit.support],
             }
             support = pandas.DataFrame(table).sort_values("weight", ascending=False, kind="stable", ignore_index=True)
             return {
-                "weights_": model._labelled(fit.weights, columns),
+                "weights_": model._labelled(fit.weights, model.columns_),
                 "a_": fit.a,
                 "objective_": fit.objective,
                 "log_likelihood_": fit.log_likelihood,
@@ -184,7 +184,7 @@ class Variational(AscentEngine):
 
     is_point = False
 
-    def job(self, model: "PlackettLuceRegression", data: Any, columns: list[str]) -> Job:
+    def job(self, model: "PlackettLuceRegression", data: Any, run: "Run") -> Job:
         """The fit."""
         from .gibbs import prior_of
         from .variational import fit_variational
@@ -195,9 +195,9 @@ class Variational(AscentEngine):
             fit = fit_variational(data, a=model.a, a_range=model.a_range, b=float(model.b))
             means = fit.shapes / fit.rates
             return {
-                "shapes_": model._labelled(fit.shapes, columns),
+                "shapes_": model._labelled(fit.shapes, model.columns_),
                 "rates_": fit.rates,
-                "weights_": model._labelled(means / means.sum(), columns),
+                "weights_": model._labelled(means / means.sum(), model.columns_),
                 "a_": fit.a,
                 "lower_bound_": fit.lower_bound,
                 "log_likelihood_": fit.log_likelihood,

@@ -78,24 +78,8 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         States of each chain that are discarded first, while step sizes adapt. Only of `method="gibbs"`.
     chains : int
         Independent chains.
-    thin : int, optional
-        Sweeps of the sampler for each state. None means 10, and 1 for a fixed a of .5 or more or if W has more than a
-        million entries.
-    cores : int, optional
-        Threads; None means as many as there are processors. Has no influence on the results.
-    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    random_state : int, numpy.random.RandomState, Generator or SeedSequence, optional
         The same seed gives the same draws; None takes a fresh one.
-    random_state : int, numpy.random.RandomState or Generator, optional
-        Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.
-    progressbar : bool
-        Whether to show how far the run is.
-    job : str or path, optional
-        A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after the
-        process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further. Only of
-        `method="gibbs"`.
-    max_time : float, optional
-        Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
-        again with less of it, and a warning says so. Only of `method="gibbs"`.
 
     Attributes
     ----------
@@ -148,7 +132,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
     >>> model = th.PlackettLuceRegression(method="map", a=1.1).fit(X, y)
     >>> model.predict([[-2.0], [2.0]]).tolist()
     ['no', 'yes']
-    >>> model = th.PlackettLuceRegression(draws=500, random_seed=1).fit(X, y)
+    >>> model = th.PlackettLuceRegression(draws=500, random_state=1).fit(X, y)
     >>> model.summary().index[:3].to_list()
     ['a', 'log_likelihood', 'logit[0]']
     """
@@ -190,13 +174,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         draws: int | None = 1000,
         tune: int = 1000,
         chains: int = 4,
-        thin: Any = None,
-        cores: Any = None,
-        random_seed: Any = None,
         random_state: Any = None,
-        progressbar: bool = True,
-        job: Any = None,
-        max_time: float | None = None,
     ) -> None:
         self.method = method
         self._transform = transform
@@ -207,15 +185,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         self.draws = draws
         self.tune = tune
         self.chains = chains
-        self.thin = thin
-        self.cores = cores
-        self.random_seed = random_seed
         self.random_state = random_state
-        self.progressbar = progressbar
-        self.job = job
-        self.max_time = max_time
 
-    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
+    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         if not is_blocked(X):
             return None
         from .blocks import gather
@@ -224,9 +196,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         found = gather(X, y, sample_weight, self._transform, self.standardize, type(self).__name__)
         self.classes_: np.ndarray = found.classes
         self.n_features_in_: int = found.n_features
-        return self._job_of_rows(found.data, found.design, found.look, found.class_counts, found.data.n_rows)
+        return self._job_of_rows(found.data, found.design, found.look, found.class_counts, found.data.n_rows, run)
 
-    def _job(self, data: TrainingData) -> Job:
+    def _job(self, data: TrainingData, run: Run) -> Job:
         from .design import look_at, warn_of_constants
 
         self._check_arguments()
@@ -236,9 +208,9 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         if design.standard is None and isinstance(self._transform, str):
             warn_of_constants(data.matrix, self._column_names())
         W, classes = design.apply(data.matrix, data.first()), len(self.classes_)
-        rows = self._engine.rows(self, data._replace(matrix=W), classes)
+        rows = self._engine.rows(data._replace(matrix=W), classes, run)
         of_class = np.bincount(data.codes, data.counts, classes)
-        return self._job_of_rows(rows, design, look_at(W, data.counts), of_class, len(data.row))
+        return self._job_of_rows(rows, design, look_at(W, data.counts), of_class, len(data.row), run)
 
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .draws import sample_weights
@@ -253,7 +225,6 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         one_of("standardize", self.standardize, (True, False))
         engine.check(self)
         prior_of(self.a, self.a_range, self.b)
-        self._run()
 
     def _job_of_rows(
         self,
@@ -262,6 +233,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         look: Any,
         class_count: np.ndarray,
         rows: int,
+        run: Run,
     ) -> Job:
         """What all methods share, whether the rows are in memory or not."""
         from ..input import warn_of_left_out
@@ -271,7 +243,7 @@ class PlackettLuceRegression(WeightAnswers, Classifier):
         if not is_quiet():
             warn_about(look, design.columns, scaling_advice(self._transform, self.standardize))
         self.design_, self.columns_, self.class_count_ = design, list(design.columns), class_count
-        job = replace(self._engine.job(self, data, self.columns_), data=self._size(rows))
+        job = replace(self._engine.job(self, data, run), data=self._size(rows))
         return job if self._transform is not None or is_quiet() else replace(job, run=lambda: self._judged(job.run()))
 
     def _judged(self, found: dict[str, Any]) -> dict[str, Any]:

@@ -88,8 +88,6 @@ def refuse_large(shape: tuple[int, int], columns: int, classes: int) -> None:
             Setting("method", "auto"),
             f" ({coefficients:,} coefficients over all classes); set ",
             Setting("method", "map"),
-            " with a number for ",
-            Argument("eta"),
             ", or pass X.toarray().",
         )
 
@@ -278,18 +276,11 @@ def prior_of(model: Any) -> CoefficientPrior:
             Argument("eta"),
             ".",
         )
-    if model.method == "map" and model.eta is None:
-        raise ArgumentError(
-            Setting("method", "map"),
-            " requires a number for ",
-            Argument("eta"),
-            "; choose it by cross-validation, or use the posterior mean of a fit with ",
-            Setting("method", "polya-gamma"),
-            ".",
-        )
     eta = None if model.eta is None else positive("eta", model.eta, "a rate")
     shape = positive("shape", model.shape, "the shape of the Gamma prior on eta")
     rate = positive("rate", model.rate, "the rate of the Gamma prior on eta")
+    if eta is None and model.method == "map":
+        eta = shape / rate
     scale = positive("global_scale", model.global_scale, "the scale of the prior on tau")
     intercept = bool(one_of("fit_intercept", model.fit_intercept, (True, False)))
     return CoefficientPrior(eta, shape, rate, intercept, model.prior, scale)

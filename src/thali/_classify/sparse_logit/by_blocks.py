@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from thali._data.rows import TrainingData
+from thali._inference.chains import Run
 from thali._model.base import Job
 from thali._model.sampling import sampled
 from thali.errors import Argument, ArgumentError
@@ -17,7 +18,7 @@ from thali.errors import Argument, ArgumentError
 from ..blocks import BlockScan, refuse_blocks, see, standard_over, sum_over
 from ..input import Standard, matrix_of, warn_of_left_out
 from .approximation import Expansion, expansion_at, normal_posterior, radii_for
-from .arguments import NORMAL, BlockColumns, CoefficientPrior, DenseColumns
+from .arguments import NORMAL, BlockColumns, CoefficientPrior, DenseColumns, prior_of
 from .chain import problem_of
 from .engines import check
 from .maximum import ObservedRows, by_map
@@ -27,9 +28,9 @@ if TYPE_CHECKING:
     from .model import SparseMultinomialLogit
 
 
-def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any) -> Job:
+def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight: Any, run: Run) -> Job:
     """The fit."""
-    prior, by_size = model._prior(), model.method == "auto"
+    prior, by_size = prior_of(model), model.method == "auto"
     if model.method not in (*NORMAL, "map") and not by_size:
         refuse_blocks(model.method, (*NORMAL, "map"))
     if model.class_weight is not None:
@@ -39,7 +40,6 @@ def job_of_blocks(model: "SparseMultinomialLogit", X: Any, y: Any, sample_weight
             Argument("class_weight"),
             ", or pass X.compute().",
         )
-    run = model._run()
     seen = see(X, y, sample_weight, type(model).__name__)
     model.classes_, model.n_features_in_ = seen.classes, X.shape[1]
     model._position_of_reference()

@@ -12,7 +12,7 @@ from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
 
 from ..input import is_sparse, other_classes, varying_names
-from .arguments import SparseColumns
+from .arguments import SparseColumns, prior_of
 from .chain import SLAB_DF, SLAB_SCALE, CoefficientPrior
 from .horseshoe import log_densities
 from .maximum import as_given, path_of
@@ -311,8 +311,8 @@ class CoefficientAnswers:
         >>> path["non_zero"].iloc[[0, -1]].tolist()
         [0, 3]
         """
-        model: Any = type(self)(**(self.get_params() | {"method": "map", "eta": 1.0, "prior": "laplace"}))
-        data, prior = model._training_data(X, y, sample_weight), model._prior()
+        model: Any = type(self)(**(self.get_params() | {"method": "map", "prior": "laplace"}))
+        data, prior = model._training_data(X, y, sample_weight), prior_of(model)
         model._standard_ = model._standard_for(data.matrix, prior.intercept, data.counts)
         model.reference_ = model.classes_[model._position_of_reference()]
         table = path_of(model._for_maximum(data, prior), varying_names(model), other_classes(model), eta)
@@ -355,7 +355,7 @@ class CoefficientAnswers:
         >>> import numpy as np
         >>> import thali as th
         >>> X = np.random.default_rng(0).normal(size=(200, 3))
-        >>> model = th.SparseMultinomialLogit(random_seed=1).fit(X, X[:, 0] + X[:, 1] > 0.1)
+        >>> model = th.SparseMultinomialLogit(random_state=1).fit(X, X[:, 0] + X[:, 1] > 0.1)
         >>> model.coefficients().query("excludes_0")["covariate"].sort_values().tolist()
         ['x0', 'x1']
         """

@@ -25,6 +25,7 @@ from .arguments import (
     A_DRAWN,
     MAX_SECONDS,
     MIN_ROWS_EACH,
+    prior_of,
     seconds_of_climb,
     seconds_of_sweep,
     sparse_columns,
@@ -54,7 +55,7 @@ def check(model: "SparseMultinomialLogit", run: Run, rows: float) -> None:
     """Refuse what belongs to chains, and data of a size that the approximation is not for."""
     if run.thin is not None and model.method != "auto":
         refuse_of_chains("thin", "polya-gamma", ", because draws from the chosen method are already independent")
-    columns = int(model._standard_.varies.sum()) + model._prior().intercept
+    columns = int(model._standard_.varies.sum()) + prior_of(model).intercept
     check_size((len(model.classes_) - 1) * columns, rows)
 
 
@@ -66,7 +67,7 @@ class OfDraws(Chains):
 
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """What the fit runs."""
-        prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
+        prior, reference, standard = prior_of(model), model._position_of_reference(), model._standard_
         names, classes = varying_names(model), len(model.classes_)
         columns = len(names) + prior.intercept
         moves = trajectories_of(len(source.codes), columns, classes)
@@ -142,7 +143,7 @@ class NormalEngine(OfDraws):
     def sampling(self, model: Any, source: Any, run: Any) -> Any:
         """What the fit runs; a model of rows in blocks knows its approximation."""
         check(model, run, float(source.counts.sum()))
-        prior, reference, standard = model._prior(), model._position_of_reference(), model._standard_
+        prior, reference, standard = prior_of(model), model._position_of_reference(), model._standard_
         known = vars(model).get("_normal_")
         columns = int(standard.varies.sum()) + prior.intercept
         seconds = seconds_of_climb(len(source.codes), columns, len(model.classes_))

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._data.rows import TrainingData, made_dense
 from thali._described import Facts
+from thali._inference.chains import Run
 from thali._model.base import Job
 from thali._model.engine import Engine
 from thali._posterior.interval import INTERVAL
@@ -59,14 +60,14 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         exactly 0, and scales to millions of rows. All three take sparse matrices as they are, and leave Dask arrays in
         their blocks, which "auto" fits by "variational". The Gibbs sampler needs a dense matrix: of a sparse one "auto"
         makes one where it chooses it.
-    eta : float above 0, optional
-        Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
-        the rate of the Laplace prior. None learns it, which `method="map"` cannot. Where scikit-learn penalises by
-        sum abs(beta) / C, that is eta = 1/C².
-    shape, rate : float above 0
-        Of the Gamma prior of eta, if it is learned.
     prior : {"laplace", "horseshoe"}
         "horseshoe" where few of many covariates are expected to matter. It is for the Gibbs sampler, and has no eta.
+    eta : float above 0, optional
+        Rate parameter of the exponential law that mixes the variances of the coefficients (mean 2/eta), the square of
+        the rate of the Laplace prior. None learns it; `method="map"` then fixes it at its prior mean, shape/rate: by
+        default 1, which is scikit-learn's default C = 1, as that penalises by sum abs(beta) / C and eta = 1/C².
+    shape, rate : float above 0
+        Of the Gamma prior of eta, if it is learned.
     global_scale : float above 0
         Of the horseshoe, tau_0. If m of d coefficients are expected to matter, Piironen and Vehtari take
         2 m / ((d - m) sqrt(n)) for n rows.
@@ -88,24 +89,8 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         States of each chain that are discarded first, while step sizes adapt.
     chains : int
         Independent chains.
-    thin : int, optional
-        Sweeps of the sampler for each state. None means 1 for "polya-gamma" where there are at least as many rows as
-        coefficients of a class and at most 600 coefficients; else 4 for two classes and 10 for more, which mix more
-        slowly. Of the horseshoe 3 and 64, as its tau mixes more slowly still.
-    cores : int, optional
-        Threads; None means one a chain, as far as there are processors. Has no influence on the draws.
-    random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+    random_state : int, numpy.random.RandomState, Generator or SeedSequence, optional
         The same seed gives the same draws; None takes a fresh one.
-    random_state : int, numpy.random.RandomState or Generator, optional
-        Another name of `random_seed`, which decides where both are given; for tools of scikit-learn.
-    progressbar : bool
-        Whether to show how far the run is.
-    job : str or path, optional
-        A folder that holds the draws and the state of the chains while they run. The same fit goes on from it after the
-        process was killed, and gives the draws of an unbroken run; with more `draws` it goes on further.
-    max_time : float, optional
-        Seconds after which the run stops and keeps what was drawn. If half of them pass in tuning, the chains start
-        again with less of it, and a warning says so.
 
     Attributes
     ----------
@@ -157,7 +142,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 3))
     >>> y = np.where(X[:, 0] + 0.5 * rng.logistic(size=200) > 0, "yes", "no")
-    >>> model = th.SparseMultinomialLogit(random_seed=1).fit(X, y)
+    >>> model = th.SparseMultinomialLogit(random_state=1).fit(X, y)
     >>> model.predict([[2.0, 0.0, 0.0]]).item()
     'yes'
     >>> model.summary().index.to_list()
@@ -187,9 +172,11 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def __init__(
         self,
         method: str = "auto",
+        prior: str = "laplace",
         eta: Any = None,
         shape: float = 1.0,
         rate: float = 1.0,
+        global_scale: float = 1.0,
         reference: Any = None,
         fit_intercept: bool = True,
         standardize: bool = True,
@@ -197,20 +184,14 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         draws: int | None = 1000,
         tune: int = 1000,
         chains: int = 4,
-        thin: Any = None,
-        cores: Any = None,
-        random_seed: Any = None,
         random_state: Any = None,
-        progressbar: bool = True,
-        job: Any = None,
-        max_time: float | None = None,
-        prior: str = "laplace",
-        global_scale: float = 1.0,
     ) -> None:
         self.method = method
+        self.prior = prior
         self.eta = eta
         self.shape = shape
         self.rate = rate
+        self.global_scale = global_scale
         self.reference = reference
         self.fit_intercept = fit_intercept
         self.standardize = standardize
@@ -218,19 +199,10 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         self.draws = draws
         self.tune = tune
         self.chains = chains
-        self.thin = thin
-        self.cores = cores
-        self.random_seed = random_seed
         self.random_state = random_state
-        self.progressbar = progressbar
-        self.job = job
-        self.max_time = max_time
-        self.prior = prior
-        self.global_scale = global_scale
 
-    def _job(self, data: TrainingData) -> Job:
-        prior = self._prior()
-        run = self._run()
+    def _job(self, data: TrainingData, run: Run) -> Job:
+        prior = prior_of(self)
         self._position_of_reference()
         if is_sparse(data.matrix):
             data = self._dense_if_drawn(data, prior)
@@ -248,12 +220,12 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
         refuse_large(data.matrix.shape, columns, len(self.classes_))
         return made_dense(data)
 
-    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any) -> Job | None:
+    def _job_of_blocks(self, X: Any, y: Any, sample_weight: Any, run: Run) -> Job | None:
         if not is_blocked(X):
             return None
         from .by_blocks import job_of_blocks
 
-        return job_of_blocks(self, X, y, sample_weight)
+        return job_of_blocks(self, X, y, sample_weight, run)
 
     def _for_maximum(self, data: TrainingData, prior: Any) -> Any:
         """What `method="map"` maximises."""
@@ -271,10 +243,6 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _class_weight(self) -> Any:
         return self.class_weight
 
-    def _prior(self) -> Any:
-        """The prior that the arguments say."""
-        return prior_of(self)
-
     def _position_of_reference(self) -> int:
         return position_of(self.reference, self.classes_)
 
@@ -285,7 +253,7 @@ class SparseMultinomialLogit(CoefficientAnswers, Classifier):
     def _prior_draws(self, matrix: np.ndarray, rngs: Any) -> Any:
         from .draws import sample_coefficients
 
-        prior, reference = self._prior(), self._position_of_reference()
+        prior, reference = prior_of(self), self._position_of_reference()
         z = self._standard_for(matrix, prior.intercept).varying(matrix)
         return sample_coefficients(prior, z, self.classes_, reference, self._column_names(), rngs)
 

@@ -442,13 +442,9 @@ class Choices(Judged):
         return bool((self.sizes == 2).all())
 
     @property
-    def never_offered(self) -> list[str]:
+    def never_judged(self) -> list[str]:
         """Labels of the options that are in no set."""
         return self._besides(self.members)
-
-    @property
-    def never_judged(self) -> list[str]:
-        return self.never_offered
 
     def questions(self, ties: bool | None = None) -> Questions:
         """Return a question for each set, answered by each of its members, or by each ordered pair of them.
@@ -507,7 +503,7 @@ class Choices(Judged):
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that no set connects, and of a single set; models call this at fit."""
-        if message := disconnected(self.components(), self.never_offered):
+        if message := disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))
         if self.n_sets == 1 and self.sizes[0] > 2:
             warn(

@@ -526,12 +526,8 @@ class ChoiceExperiment(ExperimentRows, SchemeTasks):
             None if self.people is None else self.people.loc[counts > 0],
         )
 
-    def with_choices(self, chosen: np.ndarray) -> "ChoiceExperiment":
-        """The same tasks with other choices: of every task the chosen row, counted from the task's first."""
-        return self.with_fields(chosen=chosen)
-
     def with_fields(self, **changed: Any) -> "ChoiceExperiment":
-        """The same data but for these fields."""
+        """Return the same data but for these fields; `chosen` is a row of each task, counted from its first."""
         return self._made_of(*(changed[name] if name in changed else getattr(self, name) for name in self._FIELDS))
 
     def split(

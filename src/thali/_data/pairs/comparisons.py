@@ -241,13 +241,9 @@ class PairedComparisons(Judged):
         return table.astype(np.int64) if self._whole else table
 
     @property
-    def never_compared(self) -> list[str]:
+    def never_judged(self) -> list[str]:
         """Labels of the options without a single comparison."""
         return self._besides(self.first, self.second)
-
-    @property
-    def never_judged(self) -> list[str]:
-        return self.never_compared
 
     @property
     def covariate_names(self) -> tuple[str, ...]:
@@ -289,6 +285,9 @@ class PairedComparisons(Judged):
         import pandas as pd
 
         return pd.DataFrame(self.counts, index=pd.Index(self.labels), columns=list(self.labels))
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self.counts, dtype)
 
     def example(self) -> str:
         """One pair in words, to check the direction against: the one in which one option was ahead the furthest.
@@ -333,5 +332,5 @@ class PairedComparisons(Judged):
 
     def warn_if_unusual(self) -> None:
         """Warn, with a `DataWarning`, of options that comparisons do not connect; models call this at fit."""
-        if message := disconnected(self.components(), self.never_compared):
+        if message := disconnected(self.components(), self.never_judged):
             warn(DataWarning(message))

@@ -460,13 +460,9 @@ class Similarities(Judged):
         return matrix
 
     @property
-    def never_measured(self) -> list[str]:
+    def never_judged(self) -> list[str]:
         """Labels of the objects in no measured pair."""
         return self._besides(self.first, self.second)
-
-    @property
-    def never_judged(self) -> list[str]:
-        return self.never_measured
 
     def together(self, others: "Sequence[Similarities]", labels: tuple[str, ...]) -> "Similarities":
         """The same similarities with these objects, all of their own among them.

@@ -478,13 +478,9 @@ class Triplets(Judged):
         return np.repeat(np.arange(self.n_sets), self.sizes)
 
     @property
-    def never_asked(self) -> list[str]:
+    def never_judged(self) -> list[str]:
         """Labels of the objects that are in no set."""
         return self._besides(self.first, self.second)
-
-    @property
-    def never_judged(self) -> list[str]:
-        return self.never_asked
 
     def questions(self, ties: bool | None = None) -> Questions:
         """Return a question for each set, answered by each of its pairs."""
@@ -529,7 +525,7 @@ class Triplets(Judged):
         """Warn, with a `DataWarning`, of objects that were never asked about, or not together; models call this."""
         if found := parted("objects", connected(self.labels, self.first, self.second), "shown together"):
             warn(DataWarning(f"{found} Similarities between groups depend only on the prior."))
-        if never := self.never_asked:
+        if never := self.never_judged:
             was, its = ("was", "its") if len(never) == 1 else ("were", "their")
             message = f"{shorten(never)} {was} never shown, so {its} features depend only on the prior."
             warn(DataWarning(message))

@@ -36,7 +36,7 @@ class ModelRequest(NamedTuple):
         found = {option.passed: self.values[word] for word, option in self.options.items() if option.to == to}
         if to == MODEL and any(option.type == PEOPLE_VALUE for option in self.spec.options):
             found = with_people(found, "group" in self.options)
-        cores = any(option.name == "cores" and option.to == to for option in self.spec.options_of(self.method))
+        cores = to == FIT and any(option.name == "cores" for option in self.spec.options_of(self.method))
         return found | ({"progressbar": True} if cores else {})
 
     @property
@@ -57,8 +57,7 @@ class ModelRequest(NamedTuple):
         from thali._choice.answers.market import as_saved
         from thali._reading.table import load
 
-        of_run = self.arguments(FIT) | self.arguments(MODEL)
-        wanted = {"random_seed": of_run.get("random_seed") or 0, "cores": of_run.get("cores")} | self.arguments(REPORT)
+        wanted = {"random_seed": self.values.get("seed", 0), "cores": self.values.get("cores")} | self.arguments(REPORT)
         if any(option.name == "folds" for option in self.spec.options):
             wanted.setdefault("folds", FOLDS)
         if "market" in wanted:

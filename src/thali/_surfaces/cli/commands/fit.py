@@ -215,7 +215,6 @@ def _holds_finished(out: Path, command: dict[str, Any]) -> bool:
 
 def _fit(spec: ModelSpec, model: Any, data: Any, arguments: dict[str, Any], job: dict[str, Any]) -> None:
     if spec.data == (CLASSES,):
-        model.set_params(**job).fit(data.covariates, data.labels, **arguments)
-        model.set_params(**dict.fromkeys(job))  # its place is no part of the model, nor of its file
+        model.fit(data.covariates, data.labels, **arguments, **job)
     else:
         model.fit(data, **arguments, **job)
