@@ -331,7 +331,7 @@ def test_the_check_says_that_it_does_not_cover_ties():
     assert len(board.of_check) == board.data.questions().sizes.sum()
     alone = th.leaderboard(th.Choices.from_rankings(["a = b > c", "c = b > a", "a = c > b"] * 4), **QUIET)
     assert alone.table["comparisons"].tolist() == [12, 12, 12]
-    says(th.findings(alone)["check"].sentence, "ties in rankings")
+    says(th.findings(alone)["check"].sentence, "is a tie in a ranking")
 
 
 def test_few_ties_have_a_leaderboard_by_maximum_likelihood():

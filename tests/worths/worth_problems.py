@@ -99,10 +99,9 @@ def prior_draws(density, rng, count, known=(None, None, None, None)):
 
 def simulated(density, rng, points):
     """The density of as many new comparisons, of each point its own."""
-    (block,) = density.blocks(points.shape[1])
-    seen = density.seen(block, points)
-    p = (1 - density.rows.lapse) * seen.q + density.rows.lapse / 2
-    tie = np.exp(seen.log_nu) * np.sqrt(p * (1 - p)) if density.rows.has_ties else np.zeros_like(p)
+    seen = [density.seen(block, points) for block in density.blocks(points.shape[1])]
+    p = (1 - density.rows.lapse) * np.concatenate([each.q for each in seen]) + density.rows.lapse / 2
+    tie = np.exp(seen[0].log_nu) * np.sqrt(p * (1 - p)) if density.rows.has_ties else np.zeros_like(p)
     total = np.broadcast_to((density.rows.wins + density.rows.losses + density.rows.tied)[:, None], p.shape).astype(int)
     tied = rng.binomial(total, tie / (1 + tie))
     wins = rng.binomial(total - tied, p)
