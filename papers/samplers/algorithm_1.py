@@ -128,11 +128,9 @@ def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None
     """
     odds = b.real[ALPHA] * rate_single(model.prior, i) / CANDIDATES  # p / (1 - p), p = (alpha/K*) / (N + alpha/K*)
     known = 0
-    before = 0.0
     present = 0.0
     for k in range(b.whole[COLUMNS]):
         if b.m[k] == 1 and b.Z[k, i] != 0.0:
-            before += 1.0
             present += b.w[k]
             b.m[k] = 0  # removed below; chosen candidates are appended again
             if known < CANDIDATES:
@@ -141,10 +139,10 @@ def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None
     for j in range(known, CANDIDATES):
         b.candidates[j] = rng.standard_exponential()
     drop_empty(b)
-    chosen = draw_combination(rng, model, c, b, i, odds, present, before)
-    wanted, after = weight_of(b, chosen)
+    chosen = draw_combination(rng, model, c, b, i, odds, present)
+    wanted, _ = weight_of(b, chosen)
     if wanted != present:
-        apply_own(model.likelihood, c, b, i, wanted - present, after - before)
+        apply_own(model.likelihood, c, b, i, wanted - present)
     for j in range(CANDIDATES):
         if (chosen >> j) & 1:
             k = b.whole[COLUMNS]
@@ -154,8 +152,8 @@ def update_unique_features(rng: Any, model: Any, c: Any, b: Any, i: Any) -> None
 
 
 @scalar
-def draw_combination(rng: Any, model: Any, c: Any, b: Any, i: Any, odds: Any, present: Any, before: Any) -> Any:
-    """A number whose bits say which candidates option i owns, instead of `before` columns of the weight `present`."""
+def draw_combination(rng: Any, model: Any, c: Any, b: Any, i: Any, odds: Any, present: Any) -> Any:
+    """A number whose bits say which candidates option i owns, instead of columns of the weight `present`."""
     combinations = 1 << CANDIDATES
     top = -math.inf
     for code in range(combinations):
@@ -163,7 +161,7 @@ def draw_combination(rng: Any, model: Any, c: Any, b: Any, i: Any, odds: Any, pr
         if owned > capacity(b) - b.whole[COLUMNS]:
             b.block[code] = -math.inf  # no room; rare, because a sweep starts with enough
             continue
-        value = delta_own(model.likelihood, c, b, i, wanted - present, owned - before) + owned * math.log(odds)
+        value = delta_own(model.likelihood, c, b, i, wanted - present) + owned * math.log(odds)
         b.block[code] = value
         top = max(top, value)
     return draw_code(rng, b, combinations, top)
@@ -221,10 +219,10 @@ def update_weights(rng: Any, model: Any, c: Any, b: Any, tuning: Any, shuffled: 
         for i in range(b.Z.shape[1] - 1):
             s = b.s[i] * rng.standard_gamma(eta) / eta
             if s > 0.0:
-                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i], 0.0) + proposal_ratio(eta, b.s[i], s)
+                ratio = delta_own(model.likelihood, c, b, i, s - b.s[i]) + proposal_ratio(eta, b.s[i], s)
                 tuning.tried[SHARED] += 1
                 if accept(rng, ratio):
-                    apply_own(model.likelihood, c, b, i, s - b.s[i], 0.0)
+                    apply_own(model.likelihood, c, b, i, s - b.s[i])
                     b.s[i] = s
                     tuning.accepted[SHARED] += 1
 

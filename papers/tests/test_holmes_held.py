@@ -177,8 +177,8 @@ def test_same_seed_same_draws_as_ever(monkeypatch):
     monkeypatch.setattr(engines, "trajectories_of", lambda *size: 0)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        run = smallest.CHAINS | {"draws": 3, "tune": 1, "thin": 1, "chains": 2, "cores": 1}
-        model = th.SparseMultinomialLogit(method="polya-gamma", **run).fit(*smallest.rows())
+        model = th.SparseMultinomialLogit(method="polya-gamma", draws=3, tune=1, chains=2, random_state=1)
+        model.fit(*smallest.rows(), thin=1, cores=1, progressbar=False)
     posterior = model.posterior_["posterior"].dataset
     assert is_same(digest_of(posterior["coef"].values), kept["posterior.coef"])
     assert is_same(digest_of(posterior["log_likelihood"].values), kept["posterior.log_likelihood"])

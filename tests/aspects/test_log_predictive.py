@@ -137,7 +137,7 @@ def test_people_left_out_are_scored_by_all_that_they_chose(groups, tmp_path):
         assert not np.allclose(together["two"], tasks["two"])
         assert table["together_difference"].max() == 0.0
         notes = [str(note) for each in th.findings(table) for note in each.notes]
-        assert "All choices of a respondent are jointly predicted best by" in " ".join(notes)
+        assert "The choices of a respondent are jointly predicted best by" in " ".join(notes)
     again = th.compare(models, data, leave_out="respondent", folds=2, job=tmp_path / "job", **settings)
     assert again.equals(table)
 

@@ -72,7 +72,7 @@ BAD = [
     (X, [1] * 12, ("classifier requires at",)),
     (X[:1], ["a"], ("only one class, 'a'",)),
     (X, ["a", 1] * 6, ("'a'", "number); convert them")),
-    (X, [True, 2] * 6, ("type, True (boolean)",)),
+    (X, [True, 2] * 6, ("types, True (boolean)",)),
     (X, ["a", None] * 6, ("row 1",)),
     (X, pd.array(["a", pd.NA] * 6, "string"), ("row 1",)),
     (X, [0, np.nan] * 6, ("row 1",)),

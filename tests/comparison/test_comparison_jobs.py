@@ -358,7 +358,7 @@ def test_a_job_gives_way_only_to_a_comparison_that_begins(tmp_path, ran):
 
 def test_another_version_is_refused(jobs_of_trio, monkeypatch):
     watched_runs.claim_versions(monkeypatch, numpy="9.9")
-    with pytest.raises(DataError, match=r"this comparison by prediction has numpy 9\.9"):
+    with pytest.raises(DataError, match=r"this comparison by prediction uses numpy 9\.9"):
         compare(job=jobs_of_trio / "whole")
 
 

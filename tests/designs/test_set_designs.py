@@ -194,7 +194,7 @@ def test_options_that_no_chain_of_sets_connects_have_no_power():
         (({"a": "x", "b": 2.0, "c": 1.0},), ("prior", "positive worth", "'a'")),
         (([1, 2, 3],), ("options to worths",)),
         ((None, 0), ("respondents", "got 0")),
-        ((None, 11, 0.5), ("respondents", "12", "10 more", "coefficients, 2")),
+        ((None, 11, 0.5), ("respondents", "12", "10 more", "coefficients (2)")),
         ((None, 5, 0.0, 5, [("a", "b")]), ("attributes, which options",)),
     ],
 )

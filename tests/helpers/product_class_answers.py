@@ -147,9 +147,15 @@ def functionals(draws: Particles) -> np.ndarray:
     return rows
 
 
+def probabilities_of_parts(*arguments, by_draw=False, repeats=None, cores=None, random_seed=0):
+    """Return the probability of each row in its task: a row for each chain, or for each draw."""
+    how = {"by_draw": by_draw, "repeats": repeats, "cores": cores, "random_seed": random_seed}
+    return probabilities_in_parts(*arguments, **how)
+
+
 def choice_probabilities(*arguments, **how):
     """Return the probability of each row in its task, the mean of all draws."""
-    return probabilities_in_parts(*arguments, **how).mean(axis=0)
+    return probabilities_of_parts(*arguments, **how).mean(axis=0)
 
 
 def predicted(draws: Particles, products, seed: int) -> np.ndarray:

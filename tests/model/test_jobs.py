@@ -510,7 +510,7 @@ def test_another_fit_is_refused(name, job_of_pairs, monkeypatch):
 
 def test_another_version_is_refused(job_of_pairs, monkeypatch):
     watched_runs.claim_versions(monkeypatch, numba="9.9")
-    with pytest.raises(DataError, match=r"this fit has numba 9\.9"):
+    with pytest.raises(DataError, match=r"this fit uses numba 9\.9"):
         fit_there(job_of_pairs)
 
 

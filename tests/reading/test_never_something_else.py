@@ -113,7 +113,7 @@ def test_a_symmetric_square_of_whole_numbers_is_asked_about(text):
 
 @pytest.mark.parametrize("text", CONFUSIONS.values(), ids=CONFUSIONS)
 def test_confusions_are_asked_about(text):
-    with refused(RecognitionError, "confusion matrices"):
+    with refused(RecognitionError, "confusion matrix"):
         taken(text)
     data, _ = taken(text, *OF_SIMILARITIES, symmetrize="mean")
     assert isinstance(data, Similarities)

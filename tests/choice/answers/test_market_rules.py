@@ -335,7 +335,7 @@ def test_nothing_is_what_a_line_is_held_against():
     table = model.reach(market, size=2, top=3)
     assert set(table["members"].explode()) == {"A", "B", "C"} and len(shares)
     assert (np.diff(table["reach"]) <= 0).all() and table["reach"].between(0, 1).all()
-    with warned(DataWarning, "product reaches"):
+    with warned(DataWarning, "Add a no-choice row"):
         model.reach(MARKET, size=2)
     how = {"rule": "randomised-first-choice"}
     same = model.market_shares(market, {"price": {"A": 5}}, **how)  # it costs 5 already

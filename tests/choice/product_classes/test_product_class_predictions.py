@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from helpers.naive import product_classes as naive
 from helpers.naive.product_classes import random_particles
-from helpers.product_class_answers import choice_probabilities
+from helpers.product_class_answers import choice_probabilities, probabilities_of_parts
 from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, single
 from helpers.sentences import refused
 from helpers.terminals import narrow
@@ -13,7 +13,6 @@ from helpers.terminals import narrow
 from thali import ProductClasses
 from thali._choice.product_classes.particles import joined
 from thali._choice.product_classes.reports.predict import (
-    probabilities_in_parts,
     share_draws,
     tasks_proba,
 )
@@ -75,7 +74,7 @@ def test_probabilities_of_draws_are_the_parts_of_those_of_all(repeats):
     draws = random_particles(np.random.default_rng(5), LEVELS, DIRECTIONS, 6, draws=5, groups=2, alpha=3.0)
     people = np.array([0, -1, 3] if repeats == 1 else [0, 1, 3])  # whose occasions are drawn in the same order
     asked = (*random_tasks(5), people)
-    by_draw = probabilities_in_parts(draws, *asked, by_draw=True, repeats=repeats, random_seed=3)
+    by_draw = probabilities_of_parts(draws, *asked, by_draw=True, repeats=repeats, random_seed=3)
     assert by_draw.shape == (10, 18)
     np.testing.assert_allclose(
         by_draw.mean(axis=0), choice_probabilities(draws, *asked, repeats=repeats, random_seed=3), rtol=0, atol=1e-12
@@ -86,7 +85,7 @@ def test_a_new_person_of_a_draw_stays_the_same_on_all_occasions():
     draws = random_particles(np.random.default_rng(6), LEVELS, DIRECTIONS, 6, draws=60, groups=2, alpha=3.0, a=1e-4)
     draws = draws._replace(lapse=0.0, sigma=np.full(120, 0.999))  # what passes is nothing beside what stays
     asked = (np.array([[0, 0, 0, 0], [3, 2, 1, 4]]), np.arange(2), np.array([0, 2]), np.array([0, 1]), np.array([-1]))
-    p = probabilities_in_parts(draws, *asked, by_draw=True, repeats=50)[:, 0]
+    p = probabilities_of_parts(draws, *asked, by_draw=True, repeats=50)[:, 0]
     assert np.isin(p, [0.0, 0.5, 1.0]).mean() > 0.95 and p.std() > 0.2
 
 

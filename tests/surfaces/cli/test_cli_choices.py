@@ -142,7 +142,7 @@ def test_maximum_likelihood_with_given_aspects(run, folder):
     [
         (
             ("tea.csv", "--method", "guess"),
-            ("--method", "bradley-terry-luce", "'guess'"),
+            ("--method", "elimination-by-aspects", "'guess'"),
         ),
         (
             ("tea.csv", "--method", "maximum-likelihood", "--draws", 9),

@@ -258,6 +258,7 @@ class GibbsSettings:
     tune: int
     chains: int
     thin: int
+    sweep: Any = recommended  # of a sampler that follows no trajectories
 
 
 class WeightChain(RowChain):
@@ -305,7 +306,7 @@ class WeightChain(RowChain):
         if self.motion:
             hamiltonian(self.rng, self.rows, settings.prior, self.state, self.motion, *rest)
         else:
-            recommended(self.rng, self.rows, settings.prior, self.state, *rest)
+            settings.sweep(self.rng, self.rows, settings.prior, self.state, *rest)
 
 
 def chains_of(

@@ -44,8 +44,8 @@ def run_compare(
     own: dict[str, Any],
     typed: dict[str, Any],
     out: Path | None,
-    overwrite: bool,
-    formats: Sequence[str],
+    overwrite: bool = False,
+    formats: Sequence[str] = ("csv",),
 ) -> None:
     """Compare models on the data of that name and print the answer."""
     import thali
