@@ -327,7 +327,11 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
     sentences = []
     if others := [name for name in factors if name != best]:
         second = min(others, key=lambda name: factors[name])
-        what = "do not separate {!r} and {!r}" if second in near else "support {!r} over {!r}"
+        what = "support {!r} over {!r}"
+        if second in near:
+            what = "do not separate {!r} and {!r}"
+        elif 2.0 * factors[second][0] < _WORDS[0][0]:
+            what = "hardly favour {!r} over {!r}"
         by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {what.format(best, second)} ({by}).")
     sentences += [

@@ -7,6 +7,7 @@ from thali._data.kinds import EXPERIMENTS
 from thali._labels import as_label, plural
 from thali._model.default_models import WORTHS, default_model, median_tasks
 from thali._model.names import method_meant
+from thali._model.registry import SPECS
 from thali._model.settings import AnswerSettings
 from thali._model.spec import DATA, FIT, MODEL, PEOPLE_VALUE, REPORT, ModelSpec, Option
 from thali._people.populations import Groups, Individuals
@@ -102,8 +103,12 @@ def asked_of(
         typed = typed | {"method": method_meant(typed["method"])}
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     if spec.methods and method not in spec.methods:
+        with_it = [other.name for other in SPECS if method in other.methods and set(other.data) & set(spec.data)]
         raise ArgumentError(
-            Argument("method"), f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}."
+            Argument("method"),
+            f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}",
+            *([", which requires ", Setting("model", " or ".join(with_it))] if with_it else []),
+            ".",
         )
     options = options_of(spec, typed, data_name)
     terminal.know([*OWN, *spec.options_of(method)])
