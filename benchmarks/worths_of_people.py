@@ -4,18 +4,24 @@
     python benchmarks/worths_of_people.py --check
     python benchmarks/worths_of_people.py --calibrate 50 --directions 2
 
-The figures of docs/house/worths_of_people.md, by the sampler in worths_of_people_sampler.py. A command simulates one
-table and fits one engine. "today" is `EliminationByAspects("unique", people=Individuals())`.
+These commands make the figures of docs/house/worths_of_people.md, by the sampler in worths_of_people_sampler.py. One
+command simulates one table and fits one engine. "today" is `EliminationByAspects("unique", people=Individuals())`.
 
-log score: held-out, a choice (MaxDiff: the pair of best and worst; rankings: a choice of a second ranking), with its
-standard error over people. gap: log score of the truth less that. r: correlation of centred individual log worths with
-the truth, mean over people. people, worths, pairs: shares of 89 % intervals that hold the truth, of individual log
-worths, of the population's, and of differences of the population's. ESS: smallest of the population's worths / of the
-spread between people (today: kappa). CPU s: of the four chains, one after the other, after compiling.
+Columns of the output:
 
-`--check` holds slopes and curvatures of one person's likelihood against differences and enumeration, and draws for two
-options and two people against quadrature; it fails beyond 4.5 standard errors. `--calibrate` draws truths and data sets
-from the prior and prints how often 89 % intervals hold, with the p-value of the ranks (Kolmogorov and Smirnov).
+- log score: of a held-out choice (MaxDiff: the pair of best and worst; rankings: a choice of a second ranking), with
+  its standard error over people;
+- gap: log score of the truth minus the log score;
+- r: correlation of centred individual log worths with the truth, mean over people;
+- people, worths, pairs: share of 89 % intervals that contain the truth, of individual log worths, of population log
+  worths, and of differences of population log worths;
+- ESS: smallest effective sample size of the population's worths / that of the spread between people (today: kappa);
+- CPU s: CPU seconds of four chains, one after the other, after compiling.
+
+`--check` compares slopes and curvatures of one person's likelihood with differences and enumeration, and draws for two
+options and two people with quadrature; differences above 4.5 standard errors fail. `--calibrate` simulates truths and
+data sets from the prior and prints how many 89 % intervals contain the truth, with the p-value of the ranks
+(Kolmogorov-Smirnov).
 """
 
 import argparse
@@ -137,7 +143,7 @@ def simulate_answers(rng: np.random.Generator, rule: str, worths: np.ndarray, se
 
 
 def simulate_study(design: Design, seed: int) -> Study:
-    """Simulate the truth and everybody's answers."""
+    """Simulate the truth and the answers of all people."""
     rng, N, n = np.random.default_rng(seed), design.n_people, design.n_options
     population = np.log(rng.permutation(np.geomspace(design.lowest_worth, design.highest_worth, n)))
     worths = population + simulate_deviations(rng, design.heterogeneity, N, n)
@@ -190,7 +196,7 @@ def read_choices(study: Study) -> th.Choices | th.PairedComparisons:
 
 
 def fit_today(study: Study, **settings: int) -> Fit:
-    """Fit Gamma weights of everybody about common ones."""
+    """Fit individual Gamma weights about common ones."""
     data = read_choices(study)
     started = time.process_time()
     if study.rule == "maxdiff":
@@ -252,7 +258,7 @@ def correlate_people(worths: np.ndarray, estimate: np.ndarray) -> float:
 
 
 def measure_coverage(truth: np.ndarray, draws: np.ndarray) -> float:
-    """Return the share of 89 % intervals that hold the truth; draws (draw, ...)."""
+    """Return the share of 89 % intervals that contain the truth; draws (draw, ...)."""
     low, high = np.quantile(draws, TAILS, axis=0)
     return ((low <= truth) & (truth <= high)).mean()
 
@@ -265,7 +271,7 @@ def measure_both_coverages(truth: np.ndarray, draws: np.ndarray) -> tuple[float,
 
 
 def print_scores(name: str, engine: str, seed: int, study: Study, fit: Fit) -> None:
-    """Print what the page says of a table and an engine."""
+    """Print the scores of one engine on one table."""
     people = fit.people[:: max(1, len(fit.people) // MOST_DRAWS_SCORED)]
     score, error, truth = score_held_out(study, people, fit.lapse)
     centred = centre(people)
@@ -287,7 +293,7 @@ def print_scores(name: str, engine: str, seed: int, study: Study, fit: Fit) -> N
     print(pd.DataFrame([cells]).to_string(index=False), flush=True)
     if fit.effects is not None:
         alone, differences = measure_both_coverages(study.effects, fit.effects)
-        print(f"effects of the column: intervals hold {alone:.2f}, of differences {differences:.2f}")
+        print(f"effects of the column: intervals contain {alone:.2f}, of differences {differences:.2f}")
 
 
 # Checks --------------------------------------------------------------------------------------------------------------
@@ -341,9 +347,8 @@ def integrate_two_people(wins: tuple[int, int], n_answers: int) -> dict[str, flo
             nodes = difference[:, None] + 2.0 * sigma * node
             each = [p @ node_weight / math.sqrt(math.pi) for p in likelihoods(nodes)]
         else:
-            normal = np.exp(-((own - difference[:, None]) ** 2) / (4.0 * sigma**2)) / math.sqrt(
-                4.0 * math.pi * sigma**2
-            )
+            exponent = -((own - difference[:, None]) ** 2) / (4.0 * sigma**2)
+            normal = np.exp(exponent) / math.sqrt(4.0 * math.pi * sigma**2)
             each = [normal @ (p * own_weight) for p in likelihoods(own)]
         density = prior * (each[0] * each[1]) * sigma * math.exp(-0.5 * sigma**2)
         mass = density.sum()
@@ -403,8 +408,8 @@ def calibrate(n_data_sets: int, n_directions: int, seed: int) -> None:
     ranks = np.array([rank_truth(rng, index, n_directions) for index in range(n_data_sets)])
     names = "sigma", "s", "spread", "population worth", "effect", "individual worth", "another individual worth"
     for name, each in zip(names, ranks.T, strict=True):
-        hold = ((each > TAILS[0]) & (each < TAILS[1])).mean()
-        print(f"{name:24s} intervals hold {hold:.2f}, p {kstest(each, 'uniform').pvalue:.3f}")
+        coverage = ((each > TAILS[0]) & (each < TAILS[1])).mean()
+        print(f"{name:24s} intervals contain {coverage:.2f}, p {kstest(each, 'uniform').pvalue:.3f}")
 
 
 def main(table: str = "pairs", engine: str = "three-directions", seed: int = 0, small: bool = False) -> None:

@@ -453,7 +453,7 @@ def sum_regressors(rng, table, z, u, mean, sigma, cross, along):
 
 @njit(cache=True)
 def evaluate_together(table, z, mean, off, factor, u, log_likelihood, slope, slope_of_mean):
-    """Place everybody at M' z + factor * off, centred; returns the log-likelihood.
+    """Place all people at M' z + factor * off, centred; returns the log-likelihood.
 
     Writes u (seen,), log_likelihood (N,), and the slopes in u (seen,) and in M, shape of `mean`.
     """
@@ -501,7 +501,7 @@ def add_joint_curvature(table, z, off, h, joint):
             joint[w * n, w * n] += off[a + i] * bend
 
 
-# 5. Everybody carried along ------------------------------------------------------------------------------------------
+# 5. People carried along ----------------------------------------------------------------------------------------------
 
 
 @njit(cache=True)
@@ -755,7 +755,7 @@ class Chain:
         return -0.5 * sigma**2 - 0.5 * (self.prior_precision() * mean.ravel() ** 2).sum()
 
     def walk_scales(self, gain: float) -> None:
-        """Walk in log sigma, then in log sigma and the log scale of all worths, carrying everybody along."""
+        """Walk in log sigma, then in log sigma and the log scale of all worths, carrying all u along."""
         table, n = self.table, self.table.n_options
         for scaled_worths in range(2):
             step = math.exp(self.log_step_of_walks[scaled_worths]) * self.rng.normal()
