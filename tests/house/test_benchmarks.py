@@ -61,6 +61,7 @@ def benchmark(monkeypatch):
         pytest.param("speeds", "classifier", marks=pytest.mark.long),  # in processes of its own
         ("start_up", "import thali"),
         ("thinning", "a CPU s"),
+        pytest.param("worths_of_people", "three-directions", marks=pytest.mark.long),  # compiles a sampler
         pytest.param("questionnaires", "lost, doubled or changed", marks=pytest.mark.long),  # a browser
         pytest.param("next_question", "saves", marks=pytest.mark.long),  # likewise
     ],
