@@ -101,7 +101,8 @@ class Leaderboard(Printed):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.of_check is not None:
-            self.of_check.attrs = dict(self.check_facts)
+            facts: dict[Any, Any] = dict(self.check_facts)
+            self.of_check.attrs = facts
         for table in (self.table, self.effects, self.of_judges, self.in_time, self.of_reliability):
             if table is not None:
                 table.attrs["interval"] = self.ci

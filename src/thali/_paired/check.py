@@ -38,7 +38,10 @@ def check_votes(drawn: WorthEstimates) -> "pandas.DataFrame":
     draws = drawn.points.shape[1]
     wanted = min(draws, max(_FEW_DRAWS, min(_DRAWS, _NUMBERS // density.n_rows)))
     points = drawn.points[:, np.arange(wanted) * draws // wanted]
-    questions, respondents = (_pairs if isinstance(data, PairedComparisons) else _sets)(data, density, points)
+    if isinstance(data, PairedComparisons):
+        questions, respondents = _pairs(data, density, points)
+    else:
+        questions, respondents = _sets(data, density, points)
     refuse_weights(questions)
     return check_answers(questions, respondents, wanted, asked.random_seed, asked.ci)
 

@@ -231,7 +231,7 @@ def worths_in_time(board: Leaderboard, settings: None) -> Finding | None:
     if board.in_time is None:
         return None
     table = board.worths_in_time()
-    last = table[table["period"] == table["period"].iloc[-1]]
+    last: Any = table.loc[table["period"] == table["period"].iloc[-1]]
     rose, fell = table.attrs["better"], table.attrs["worse"]
     sentence = f"Options now better than when first compared: {shorten_words(rose) or 'none'}"
     sentence += f"; worse: {shorten_words(fell) or 'none'}."

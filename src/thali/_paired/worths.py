@@ -203,7 +203,8 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     n, entry = data.n_options, np.full(data.n_options, len(different))
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
-    made = ComparisonRows(first, second, period, judge, x, *counts, asked.lapse, has_ties)
+    wins, losses, tied = counts
+    made = ComparisonRows(first, second, period, judge, x, wins, losses, tied, asked.lapse, has_ties)
     density = Density(made, n, len(judges), np.diff(different).astype(float), entry, asked.judge_bias)
     return Posed(data, asked, density, names, judges)
 

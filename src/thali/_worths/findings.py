@@ -78,7 +78,8 @@ def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
 def worths(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The log worth of each option."""
     table = model.worths(settings.ci)
-    named = listed([f"{option} ({number(float(share))})" for option, share in table["share"].nlargest(_NAMED).items()])
+    shares: Any = table["share"]
+    named = listed([f"{option} ({number(share)})" for option, share in shares.nlargest(_NAMED).items()])
     has_scores = model._data_of_fit().worst is not None or settings.none is not None
     brief = None if has_scores else Brief("Worths", table=table)
     return Finding(phrase(ENGLISH, "worths", named=named), title=ENGLISH["worths.title"], table=table, brief=brief)

@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from thali._arguments import one_of, positive, share
+from thali._data.choices import Choices
 from thali._data.groups import GroupedData
 from thali._data.judged import Judged, with_more
-from thali._data.kinds import CHOICES, PAIRS
+from thali._data.kinds import PAIRS
 from thali._inference.chains import checked_run
 from thali._inference.seeds import streams
 from thali._model.base import FixedMethod, Job
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
     from thali._data.pairs.parts import LeftPair
     from thali._posterior.convergence import Advice
+
+    from .engines import EstimatedWorths
 
 
 class BradleyTerryLuce(FixedMethod, RunByChains):
@@ -105,6 +108,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     >>> bool(0.6 < model.predict_proba([("LBJ", "HW")])[0] < 0.7)
     True
     """
+
+    estimates_: "EstimatedWorths"  # of maximum likelihood
 
     _FINDINGS: ClassVar[str] = "thali._worths.findings"
     _VIEW = Posterior
@@ -264,7 +269,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
             raise DataError(f"BradleyTerryLuce requires PairedComparisons or Choices; got {type(data).__name__}.")
         known = "davidson", *CONVERSIONS
         one_of("ties", self.ties, (None, *known))
-        if data.kind == CHOICES and data.n_ties and data.is_paired:
+        if isinstance(data, Choices) and data.n_ties and data.is_paired:
             data = data.to_comparisons()
         if data.kind == PAIRS:
             data = counted(data, self.ties, known)
@@ -411,7 +416,6 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         ----------
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability scale.
         """
-        from thali._data.choices import Choices
         from thali._model.option_scores import ScoreScale, place_of, scores_of_draws, tabulate_scores
 
         draws, data = self._draws, self._data_of_fit()

@@ -67,8 +67,16 @@ def by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | No
         found = answers_of(data, density.rows.lapse, with_judges=True)
         return density.with_rows(found._replace(judge=0 * found.judge, rule=density.rows.rule)), found.judge
     answers, rows = data.cells.answers, density.rows
-    of_pairs = (each[answers.pair] for each in (rows.first, rows.second, rows.period, rows.judge, rows.x))
-    made = ComparisonRows(*of_pairs, answers.wins, answers.losses, answers.tied, rows.lapse, rows.has_ties)
+    made = rows._replace(
+        first=rows.first[answers.pair],
+        second=rows.second[answers.pair],
+        period=rows.period[answers.pair],
+        judge=rows.judge[answers.pair],
+        x=rows.x[answers.pair],
+        wins=answers.wins,
+        losses=answers.losses,
+        tied=answers.tied,
+    )
     return density.with_rows(made), answers.respondent
 
 

@@ -54,7 +54,7 @@ class WorthDraws(NamedTuple):
     chains: int
 
     @property
-    def count(self) -> int:
+    def n_draws(self) -> int:
         """Number of draws."""
         return len(self.log_worths)
 
@@ -86,7 +86,7 @@ class WorthDraws(NamedTuple):
 
     def of_members(self, start: np.ndarray, members: np.ndarray) -> np.ndarray:
         """Return the probability that each member of each set is chosen (draws, places)."""
-        sizes, found = np.diff(start), np.empty((self.count, len(members)))
+        sizes, found = np.diff(start), np.empty((self.n_draws, len(members)))
         for m in np.unique(sizes).tolist():
             places = start[:-1][sizes == m, None] + np.arange(m)
             own = self.log_worths[:, members[places]]
@@ -108,7 +108,7 @@ class WorthDraws(NamedTuple):
                 return self.of_sets(start, members, data.worst is not None)
             cells = data.cells
             p = self.of_pairs(cells.first[some], cells.second[some], self.of_comparisons(cells.x[some], cells, some))
-            return self.of_outcomes(p, has_ties).reshape(self.count, -1)
+            return self.of_outcomes(p, has_ties).reshape(self.n_draws, -1)
 
         return of_questions
 
@@ -138,7 +138,7 @@ class WorthDraws(NamedTuple):
             x = self.values_for(covariates, len(places))
             parts = [
                 self._summed(self.of_pairs(first[some], second[some], x[some]), return_se)
-                for some in slices(max(len(places), 1), self.count)
+                for some in slices(max(len(places), 1), self.n_draws)
             ]
             found = np.concatenate(parts, axis=1)
         else:
@@ -174,8 +174,8 @@ class WorthDraws(NamedTuple):
 
         which, times = choices_by_person(data)
         start, members = starts(data.sizes), np.concatenate(places_of(data, self.labels)[0])
-        logs = np.empty((self.count, times.shape[1]))
-        for draws in slices(self.count, int(data.answers.sum())):
+        logs = np.empty((self.n_draws, times.shape[1]))
+        for draws in slices(self.n_draws, int(data.answers.sum())):
             p = self.take(draws).of_sets(start, members, has_answers(data))
             logs[draws] = log_of_choices(p[:, which], times)
         return by_respondent(data, logsumexp(logs, axis=0) - np.log(len(logs)))
@@ -186,14 +186,14 @@ class WorthDraws(NamedTuple):
         """Return what was observed against replicates."""
         asked = data.questions(self.nu is not None)
         refuse_weights(asked)
-        draws = spaced_draws(self.count, len(asked.counts))
+        draws = spaced_draws(self.n_draws, len(asked.counts))
         people = [self.take(draws)._alike(data, asked, self.nu is not None)]
         return check_answers(asked, people, len(draws), random_seed, ci)
 
     def predictions(self, data: Any, ci: float) -> "pandas.DataFrame":
         """Return the proportions that were observed, and what is predicted of them."""
         asked = data.questions(False)
-        return predict_answers(asked, [self._alike(data, asked, False)], self.count, ci)
+        return predict_answers(asked, [self._alike(data, asked, False)], self.n_draws, ci)
 
     def _alike(self, data: Any, asked: Any, has_ties: bool) -> AlikeRespondents:
         """Return all respondents, who are alike."""
@@ -224,7 +224,7 @@ class WorthDraws(NamedTuple):
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
         pairs = every_pair(among, self.labels, rng)
-        some = self.take(spaced(self.count, 3 * len(pairs)))
+        some = self.take(spaced(self.n_draws, 3 * len(pairs)))
         p = some.of_outcomes(some.of_pairs(*pairs.T))
         target = target_of_worths(goal, some.log_worths, rng)
         return pairs_table(self.labels, pairs, p, target, whole("n", n, 1), rng)
@@ -234,7 +234,7 @@ class WorthDraws(NamedTuple):
         check_goal(goal)
         rng = np.random.default_rng(random_seed)
         sets = subsets_of(options_among(among, self.labels, size := whole("size", size, 2)), size, rng)
-        some = self.take(spaced(self.count, sets.size))
+        some = self.take(spaced(self.n_draws, sets.size))
         p = some.of_members(np.arange(len(sets) + 1) * size, sets.ravel())
         target = target_of_worths(goal, some.log_worths, rng)
         return sets_table(self.labels, sets, p, target, whole("n", n, 1), rng)

@@ -44,7 +44,8 @@ class SetAnswersBySize(NamedTuple):
     def some(self, points: int) -> "Iterator[tuple[slice, SetAnswersBySize]]":
         """Yield some rows at a time, all of one size."""
         begin = 0
-        for members, tied in zip_longest(self.members, self.n_tied, fillvalue=1):
+        kinds: Any = zip_longest(self.members, self.n_tied, fillvalue=1)
+        for members, tied in kinds:
             entries = max(members.shape[1] ** 2, NODES * (tied - 1))
             step = max(1, _ENTRIES // (max(points, 1) * entries))
             for first in range(0, len(members), step):
@@ -121,7 +122,7 @@ class ChoiceSetDensity(Density):
 
     @property
     def n_terms(self) -> int:
-        kinds = zip_longest(self.rows.members, self.rows.n_tied, fillvalue=1)
+        kinds: Any = zip_longest(self.rows.members, self.rows.n_tied, fillvalue=1)
         more = 1 if self.rows.lapse else 0
         return sum(len(members) << (tied > 1) * (_TIED_TERMS + more * tied) for members, tied in kinds)
 
@@ -239,7 +240,8 @@ def _of_answer(rows: SetAnswersBySize, logs: np.ndarray, bends: bool, points: in
     if rows.n_tied == (1,):
         return OF_ANSWER[rows.rule](weights, rows.lapse, bends)
     far = ROUGH if points > _FEW_POINTS else EXACT  # between many points chance decides
-    return tied_answers(weights, *rows.n_tied, rows.lapse, bends, far)
+    (tied,) = rows.n_tied
+    return tied_answers(weights, tied, rows.lapse, bends, far)
 
 
 def _probabilities(rows: SetAnswersBySize, weights: np.ndarray) -> np.ndarray:

@@ -59,7 +59,9 @@ def replicates(
     problem: "WorthProblem", draws: WorthDraws, shape: tuple[int, int], rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
-    each = [_observed_in(problem, _simulate(problem, draws.take(slice(k, k + 1)), rng)[0]) for k in range(draws.count)]
+    each = [
+        _observed_in(problem, _simulate(problem, draws.take(slice(k, k + 1)), rng)[0]) for k in range(draws.n_draws)
+    ]
     return {name: np.array([one[name] for one in each]).reshape(*shape, -1) for name in each[0]}
 
 

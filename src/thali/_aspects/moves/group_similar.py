@@ -126,13 +126,13 @@ class KappaLine(NamedTuple):
 
     shape: float
     rate: float
-    count: int
+    number: int
     total: float
 
 
 @log_density.register(KappaLine)
 def _log_density_of_kappa(line: Any, x: Any) -> Any:
-    return log_kappa(line.shape, line.rate, line.count, line.total, x)
+    return log_kappa(line.shape, line.rate, line.number, line.total, x)
 
 
 @scalar
