@@ -124,7 +124,7 @@ def classifier(size: float) -> float:
     labels = np.argmax(matrix[:, :3] + rng.gumbel(size=(400, 3)), axis=1)
     model = th.SparseMultinomialLogit(draws=int(500 * size), tune=int(200 * size), random_state=1)
     begin = time.process_time()
-    model.fit(matrix, labels, progressbar=False)
+    model.fit(matrix, labels)
     return time.process_time() - begin
 
 
