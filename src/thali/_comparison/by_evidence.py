@@ -330,7 +330,7 @@ def evidence_sentences(table: "pandas.DataFrame") -> list[str]:
         what = "support {!r} over {!r}"
         if second in near:
             what = "do not separate {!r} and {!r}"
-        elif 2.0 * factors[second][0] < _WORDS[0][0]:
+        elif factors[second][0] < 1.0:  # not worth a mention by Kass & Raftery (1995)
             what = "hardly favour {!r} over {!r}"
         by = "log Bayes factor {:.2f}, SE {:.2f}".format(*factors[second])
         sentences.append(f"The data {what.format(best, second)} ({by}).")

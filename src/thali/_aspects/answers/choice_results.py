@@ -113,7 +113,7 @@ class PairResults(SetResults):
         return self._own_quantities()
 
     def data(self) -> PairedComparisons:  # type: ignore[override]
-        """Comparisons of nobody in particular."""
+        """Make paired comparisons whose respondents are unknown."""
         cells = cells_of(self.posterior)
         counts = np.column_stack([cells[name] for name in ("wins", "ties", "losses")])
         return self._comparisons(counts)

@@ -103,13 +103,11 @@ def asked_of(
         typed = typed | {"method": method_meant(typed["method"])}
     method = typed.get("method", spec.methods[0] if spec.methods else "")
     if spec.methods and method not in spec.methods:
-        with_it = [other.name for other in SPECS if method in other.methods and set(other.data) & set(spec.data)]
-        raise ArgumentError(
-            Argument("method"),
-            f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}",
-            *([", which requires ", Setting("model", " or ".join(with_it))] if with_it else []),
-            ".",
-        )
+        sentence = [Argument("method"), f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}"]
+        models = [other.name for other in SPECS if method in other.methods and spec.data[0] in other.data]
+        if models:
+            sentence += [", which requires ", Setting("model", models[0])]
+        raise ArgumentError(*sentence, ".")
     options = options_of(spec, typed, data_name)
     terminal.know([*OWN, *spec.options_of(method)])
     values = {word: value_of(option, typed[word]) for word, option in options.items()}
