@@ -72,6 +72,11 @@ def test_a_difference_within_the_errors_is_not_told(found):
     says(sentence[1], "0.2", "but cannot be distinguished")
 
 
+def test_a_difference_that_is_not_worth_a_mention_supports_nothing(found):
+    found[0.2] = made_up(-4.5, 0.2)
+    says(sentences(compare())[0], "hardly favour 'lapse 0.3' over 'lapse 0.2'")
+
+
 def test_prior_odds(found):
     table = compare(prior_odds={"lapse 0.1": 1, "lapse 0.2": 4, "lapse 0.3": 1})
     assert table.loc["lapse 0.2", "probability"] / table.loc["lapse 0.3", "probability"] == pytest.approx(4 / math.e)
