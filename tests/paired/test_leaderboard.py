@@ -578,6 +578,7 @@ def test_names_of_columns_that_begin_alike():
     assert [part.data.n_answers for part in again.boards.values()] == [80, 34, 36]
 
 
+@pytest.mark.fit
 def test_an_empty_cell_counts_for_all_alone():
     battles = in_languages()
     battles.loc[battles["language"] == "fr", "language"] = None
