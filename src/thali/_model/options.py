@@ -141,11 +141,12 @@ PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
     words={word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)},
 )
 PEOPLE_OF_WORTHS = PEOPLE.but(
-    help="How respondents differ. independent: not at all (all answers are independent); adjusted: independent, but"
-    " with intervals that generalise to new respondents.",
-    default="adjusted with laplace, else independent (the convergence check warns)",
-    metavar="adjusted|independent",
-    words={"independent": INDEPENDENT, "adjusted": ADJUSTED},
+    help="How respondents differ. individuals: each respondent has individual worths, which vary around those of the"
+    " population; adjusted: no differences, but intervals generalise to new respondents; independent: no differences,"
+    " and all answers are independent.",
+    default="individuals for best and worst choices; else adjusted with laplace, independent with other methods",
+    metavar="individuals|adjusted|independent",
+    words={"individuals": Individuals(), "independent": INDEPENDENT, "adjusted": ADJUSTED},
 )
 SIGNS = Option(
     "signs",

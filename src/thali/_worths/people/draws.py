@@ -28,6 +28,13 @@ class RespondentDraws(NamedTuple):
         """Number of draws."""
         return len(self.residual)
 
+    @property
+    def effects(self) -> np.ndarray:
+        """Effects of a unit of each covariate (draws, covariates, options); none without covariates."""
+        if self.known is None:
+            return np.zeros((self.n_draws, 0, self.mean.shape[2]))
+        return self.mean[:, 1:] / self.known.sd[:, None]
+
     def take(self, draws: Any) -> "RespondentDraws":
         """Return some of the draws."""
         parts = self.worths[draws], self.mean[draws], self.loadings[draws], self.residual[draws]

@@ -32,6 +32,7 @@ class IndividualsEngine(LaplaceEngine):
     advice = Advice()
     usual_tune = 300
     has_evidence = False
+    findings = "thali._worths.people.findings"
 
     def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
         """What a fit to these data runs."""
@@ -76,7 +77,7 @@ class IndividualsEngine(LaplaceEngine):
         if drawn.known is not None and len(labels) <= MAX_OPTIONS:
             for r, name in enumerate(drawn.known.names):
                 for i, label in enumerate(labels):
-                    found[f"respondent_effect[{name}, {label}]"] = drawn.mean[:, 1 + r, i].reshape(view.shape)
+                    found[f"respondent_effect[{name}, {label}]"] = drawn.effects[:, r, i].reshape(view.shape)
         return found | model._draws.quantities(None)
 
     def scores(self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":

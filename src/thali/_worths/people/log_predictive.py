@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.places import starts
+from thali._inference.places import evenly_spaced, starts
 from thali._model.asked_sets import has_answers, places_of
 from thali._model.log_predictive import choices_by_person, log_of_choices
 from thali._people.columns import RespondentCovariates
@@ -30,7 +30,8 @@ def log_predictive_of_new(worths: WorthDraws, drawn: RespondentDraws, data: Any)
     import pandas as pd
 
     choices_by_person(data)  # which refuses other data
-    copies = np.repeat(np.arange(drawn.n_draws), -(-_PEOPLE // drawn.n_draws))
+    few = evenly_spaced(drawn.n_draws, _PEOPLE)
+    copies = np.repeat(few, -(-_PEOPLE // len(few)))
     worths, drawn = worths.take(copies), drawn.take(copies)
     rows = None if drawn.known is None else covariates_of_others(drawn.known, data.people)
     found = {}

@@ -28,7 +28,9 @@ def scores_table(drawn: RespondentDraws, labels: list[str], scale: ScoreScale, c
     def scores(some: slice) -> np.ndarray:
         return scale.scores(np.exp(drawn.worths[:, some]))
 
-    return individuals_table(scores, drawn.n_draws, drawn.respondents, labels, "option", ci)
+    table = individuals_table(scores, drawn.n_draws, drawn.respondents, labels, "option", ci)
+    table.attrs["measure"] = "preference score"
+    return table
 
 
 def widen_scores(scores: "pandas.DataFrame", fit: np.ndarray, labels: list[str]) -> "pandas.DataFrame":
@@ -134,8 +136,7 @@ def effects_table(drawn: RespondentDraws, labels: list[str], ci: float) -> "pand
     from thali._tables import Table
 
     known = known_covariates(drawn)
-    effects = drawn.mean[:, 1:] / known.sd[:, None]
-    effects = effects.reshape(drawn.n_draws, -1)
+    effects = drawn.effects.reshape(drawn.n_draws, -1)
     low, high = np.quantile(effects, tails_of(ci), axis=0)
     mean = effects.mean(axis=0)
     columns = {"mean": mean, "sd": effects.std(axis=0), "low": low, "high": high}
