@@ -1,0 +1,452 @@
+r"""The moves of a sweep: each person, the population given all people, and both together.
+
+The log worths of person p are :math:`u_p = M' x_p + W' f_p + d_p`. The code keeps M and W as one matrix `mean`
+(1 + q + K, n), and :math:`z_p = (x_p, f_p)`; c is what remains of :math:`u_p - M' z_p` less its mean over the m options
+that the person has seen. The level of u is integrated out, so that c has the density
+:math:`\sigma^{-(m - 1)} e^{-|c|^2 / 2 \sigma^2}`.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import part, scalar
+from thali._inference.numerics.cholesky import factorise, solve_lower, solve_upper
+from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.trajectories import (
+    ACCEPTANCE,
+    acceptance_of,
+    dot,
+    draw_step,
+    evaluate,
+    follow_trajectory,
+    square,
+)
+
+from ..density import MIDDLE, TIE_SD, WIDTH
+from .likelihood import compute_slope, pair_probability, write_worths
+
+S, SIGMA, LAMBDA = range(3)  # places among the standard deviations
+EFFECT_SD = 0.5  # prior standard deviation of effects of columns
+LEAPS_ALONE, LEAPS_TOGETHER = 2, 4
+ACCEPTANCE_OF_WALKS = 0.4
+LARGEST_LOG_SIGMA = 20.0  # where trajectories that go astray end
+
+
+@scalar
+def expected_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
+    """Return the log worth of an option that people with the columns and directions z of person p have on average."""
+    total = 0.0
+    for r in range(z.shape[1]):
+        total += z[p, r] * mean[r, option]
+    return total
+
+
+@scalar
+def person_square(table: Any, values: Any, p: Any) -> Any:
+    """Return the square matrix (m, m) of person p among such matrices of all people."""
+    m = table.first_option[p + 1] - table.first_option[p]
+    return values[table.first_square[p] : table.first_square[p + 1]].reshape(m, m)
+
+
+@part
+def write_deviations(table: Any, z: Any, mean: Any, u: Any, off: Any) -> None:
+    """Write the centred deviations c of all people from M' z."""
+    for p in range(z.shape[0]):
+        first, last = table.first_option[p], table.first_option[p + 1]
+        level = 0.0
+        for i in range(first, last):
+            off[i] = u[i] - expected_worth(z, mean, p, table.option[i])
+            level += off[i] / (last - first)
+        for i in range(first, last):
+            off[i] -= level
+
+
+@scalar
+def row_precision(table: Any, state: Any, r: Any) -> Any:
+    """Return the prior precision of a row of `mean`: worths, effects of a column, loadings of a direction."""
+    if r >= table.x.shape[1]:
+        return math.exp(-2.0 * state.log_sds[LAMBDA])
+    return EFFECT_SD**-2.0 if r > 0 else math.exp(-2.0 * state.log_sds[S])
+
+
+@scalar
+def count_deviations(table: Any) -> Any:
+    """Return the number of centred deviations that are free: one less than options seen, for each person."""
+    return table.option.size - table.x.shape[0]
+
+
+# 1. Each person, f integrated out; then f given u ---------------------------------------------------------------------
+
+
+class PersonTarget(NamedTuple):
+    """The density of the log worths of a person, f integrated out."""
+
+    table: Any
+    p: Any
+    nu: Any
+    centre: Any  # (m,) M' x
+    precision: Any  # (m, m) of deviations
+    v: Any  # (2, m) work space
+    log_likelihood: Any  # (1,) at the last place
+
+
+@evaluate.register(PersonTarget)
+def _evaluate_person(target: Any, place: Any, slope: Any) -> Any:
+    table = target.table
+    value = compute_slope(table, table.lapse, target.nu, target.p, place, target.v, slope)
+    target.log_likelihood[0] = value
+    off = np.empty(place.size)
+    for i in range(place.size):
+        off[i] = place[i] - target.centre[i]
+    for i in range(place.size):
+        pull = dot(target.precision[i], off)
+        slope[i] -= pull
+        value -= 0.5 * pull * off[i]
+    return value
+
+
+@part
+def write_precision(table: Any, state: Any, p: Any, loading: Any, root: Any, precision: Any) -> None:
+    r"""Write the precision (m, m) of person p's deviations about M' x, where f is integrated out.
+
+    It is (C - V V^T) / sigma^2 with C = I - 11^T / m, V^T = L^-1 W of the centred loadings W, and
+    L L^T = sigma^2 I + W W^T; V goes into `loading` (m, K), L into `root` (K, K).
+    """
+    m, K = loading.shape
+    first, q, variance = table.first_option[p], table.x.shape[1], math.exp(2.0 * state.log_sds[SIGMA])
+    for k in range(K):
+        level = 0.0
+        for i in range(m):
+            loading[i, k] = state.mean[q + k, table.option[first + i]]
+            level += loading[i, k] / m
+        for i in range(m):
+            loading[i, k] -= level
+        for other in range(k + 1):
+            root[k, other] = variance if k == other else 0.0
+            for i in range(m):
+                root[k, other] += loading[i, k] * loading[i, other]
+    factorise(root, root)
+    for i in range(m):
+        solve_lower(root, loading[i])
+        for j in range(i + 1):
+            own = (1.0 if i == j else 0.0) - 1.0 / m - dot(loading[i], loading[j])
+            precision[i, j] = own / variance
+            precision[j, i] = own / variance
+
+
+@part
+def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: Any) -> None:
+    """Move person p by a trajectory in the metric of its curvature and precision; then draw f given u."""
+    first, q, sigma = table.first_option[p], table.x.shape[1], math.exp(state.log_sds[SIGMA])
+    m, K = table.first_option[p + 1] - first, state.z.shape[1] - q
+    loading, root, metric, precision = np.empty((m, K)), np.empty((K, K)), np.empty((m, m)), np.empty((m, m))
+    centre, place = np.empty(m), np.empty(m)
+    write_precision(table, state, p, loading, root, precision)
+    curvature = person_square(table, state.curvature, p)
+    for i in range(m):
+        place[i], centre[i] = state.u[first + i], 0.0
+        for r in range(q):
+            centre[i] += state.z[p, r] * state.mean[r, table.option[first + i]]
+        for j in range(i + 1):
+            metric[i, j] = curvature[i, j] + precision[i, j] + 1.0 / (m * sigma**2)
+    factorise(metric, metric)
+    target = PersonTarget(table, p, math.exp(state.log_tie[0]), centre, precision, np.empty((2, m)), np.empty(1))
+    log_ratio = follow_trajectory(rng, target, metric, place, draw_step(rng, state.log_step[p]), LEAPS_ALONE)
+    if accept(rng, log_ratio):
+        level = place.sum() / m
+        for i in range(m):
+            state.u[first + i] = place[i] - level
+        state.log_likelihood[p] = target.log_likelihood[0]
+    state.log_step[p] += gain * (acceptance_of(log_ratio) - ACCEPTANCE)
+    f = state.z[p, q:]
+    for k in range(K):
+        f[k] = sigma * rng.standard_normal()
+        for i in range(m):
+            f[k] += loading[i, k] * (state.u[first + i] - centre[i])
+    solve_upper(root, f)
+
+
+# 2. M and W given u and f, option by option ---------------------------------------------------------------------------
+
+
+@scalar
+def draw_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
+    """Draw the level of person p's log worths, which are kept centred."""
+    first, last = table.first_option[p], table.first_option[p + 1]
+    level = rng.standard_normal() * math.exp(state.log_sds[SIGMA]) / math.sqrt(last - first)
+    for i in range(first, last):
+        level += expected_worth(state.z, state.mean, p, table.option[i]) / (last - first)
+    return level
+
+
+@part
+def draw_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Draw M and W: a normal regression of each option on z, given a level drawn for each person."""
+    (w, n), sigma = state.mean.shape, math.exp(state.log_sds[SIGMA])
+    matrix, along = np.zeros((n, w, w)), np.zeros((n, w))
+    for p in range(state.z.shape[0]):
+        level = draw_level(rng, table, state, p)
+        for i in range(table.first_option[p], table.first_option[p + 1]):
+            option = table.option[i]
+            for r in range(w):
+                along[option, r] += state.z[p, r] * (state.u[i] + level)
+                for other in range(r + 1):
+                    matrix[option, r, other] += state.z[p, r] * state.z[p, other]
+    for option in range(n):
+        for r in range(w):
+            matrix[option, r, r] += sigma**2 * row_precision(table, state, r)
+        factorise(matrix[option], matrix[option])
+        solve_lower(matrix[option], along[option])
+        for r in range(w):
+            along[option, r] += sigma * rng.standard_normal()
+        solve_upper(matrix[option], along[option])
+        for r in range(w):
+            state.mean[r, option] = along[option, r]
+
+
+# 3. Standard deviations and nu by slices; directions along what leaves all u as they are ------------------------------
+
+
+class ScaleLine(NamedTuple):
+    """The density of x, the log of a scale: power x - down e^-2x - up e^2x - bend x^2 / 2."""
+
+    power: float
+    down: float
+    up: float
+    bend: float
+
+
+@log_density.register(ScaleLine)
+def _log_density_of_scale(line: Any, x: Any) -> Any:
+    return line.power * x - line.down * math.exp(-2.0 * x) - line.up * math.exp(2.0 * x) - 0.5 * line.bend * x**2
+
+
+class TieLine(NamedTuple):
+    """The density of log nu given the answers, with sqrt(p (1 - p)) of each."""
+
+    table: Any
+    balance: Any  # (answers,)
+
+
+@log_density.register(TieLine)
+def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
+    table, nu, total = line.table, math.exp(log_tie), -0.5 * (log_tie / TIE_SD) ** 2
+    for answer in range(table.count.size):
+        own = log_tie if table.tied[answer] else 0.0
+        total += table.count[answer] * (own - math.log1p(nu * line.balance[answer]))
+    return total
+
+
+@part
+def draw_tie(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Draw log nu given the log worths of all people."""
+    balance = np.empty(table.count.size)
+    for p in range(table.x.shape[0]):
+        u = state.u[table.first_option[p] : table.first_option[p + 1]]
+        v = np.empty((2, u.size))
+        write_worths(u, v)
+        for answer in range(table.first_answer[p], table.first_answer[p + 1]):
+            own = pair_probability(table, answer, table.lapse, v, 0)
+            balance[answer] = math.sqrt(own * pair_probability(table, answer, table.lapse, v, 1))
+    state.log_tie[0] = draw_on_line(rng, TieLine(table, balance), state.log_tie[0], 1.0)
+    write_log_likelihood(table, state)
+
+
+@part
+def write_log_likelihood(table: Any, state: Any) -> None:
+    """Write the log-likelihood of each person."""
+    for p in range(table.x.shape[0]):
+        u = state.u[table.first_option[p] : table.first_option[p + 1]]
+        v, slope, nu = np.empty((2, u.size)), np.empty(u.size), math.exp(state.log_tie[0])
+        state.log_likelihood[p] = compute_slope(table, table.lapse, nu, p, u, v, slope)
+
+
+@part
+def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: Any) -> None:
+    """Draw sigma, s and lambda: half-normal(1), log-normal, half-normal(1) before the data."""
+    n, q, log_sds = table.n_options, table.x.shape[1], state.log_sds
+    off = np.empty(state.u.size)
+    write_deviations(table, state.z, state.mean, state.u, off)
+    line = ScaleLine(1.0 - count_deviations(table), 0.5 * square(off), 0.5, 0.0)
+    log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
+    if not is_spread_known:
+        line = ScaleLine(MIDDLE / WIDTH**2 - n, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0)
+        log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
+    loadings = state.mean[q:]
+    if loadings.size > 0:
+        line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
+        log_sds[LAMBDA] = draw_on_line(rng, line, log_sds[LAMBDA], 0.5)
+
+
+@part
+def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Move f + c x with M_r - c' W for each column x of r, then e^-a f with e^a W for each direction."""
+    (N, q), n, w = table.x.shape, table.n_options, state.mean.shape[0]
+    K = w - q
+    matrix, shift = np.empty((K, K)), np.empty(K)
+    for r in range(q if K > 0 else 0):
+        precision = row_precision(table, state, r)
+        for k in range(K):
+            shift[k] = precision * dot(state.mean[q + k], state.mean[r])
+            for p in range(N):
+                shift[k] -= state.z[p, r] * state.z[p, q + k]
+            for other in range(k + 1):
+                matrix[k, other] = precision * dot(state.mean[q + k], state.mean[q + other])
+            for p in range(N):
+                matrix[k, k] += state.z[p, r] ** 2
+        factorise(matrix, matrix)
+        solve_lower(matrix, shift)
+        for k in range(K):
+            shift[k] += rng.standard_normal()
+        solve_upper(matrix, shift)
+        for k in range(K):
+            for p in range(N):
+                state.z[p, q + k] += state.z[p, r] * shift[k]
+            for i in range(n):
+                state.mean[r, i] -= shift[k] * state.mean[q + k, i]
+    for r in range(q, w):
+        up = 0.5 * square(state.mean[r]) * row_precision(table, state, r)
+        a = draw_on_line(rng, ScaleLine(float(n - N), 0.5 * (state.z[:, r] ** 2).sum(), up, 0.0), 0.0, 0.2)
+        state.z[:, r] *= math.exp(-a)
+        state.mean[r] *= math.exp(a)
+
+
+# 4. M, W and log sigma with all u, f and standardised deviations fixed ------------------------------------------------
+
+
+class CommonTarget(NamedTuple):
+    """The density of M, W and log sigma, given f and standardised deviations c / sigma."""
+
+    table: Any
+    state: Any
+    standardised: Any  # (seen,)
+    u: Any  # (seen,) at the last place
+    log_likelihood: Any  # (N,) at the last place
+
+
+@evaluate.register(CommonTarget)
+def _evaluate_common(target: Any, place: Any, slope: Any) -> Any:
+    table, state, size = target.table, target.state, place.size - 1
+    w, n = state.mean.shape
+    mean, of_mean = place[:size].reshape(w, n), slope[:size].reshape(w, n)
+    sigma = math.exp(min(place[size], LARGEST_LOG_SIGMA))
+    value, bend = place[size] - 0.5 * sigma**2, 1.0 - sigma**2
+    for r in range(w):
+        precision = row_precision(table, state, r)
+        value -= 0.5 * precision * square(mean[r])
+        for i in range(n):
+            of_mean[r, i] = -precision * mean[r, i]
+    for p in range(state.z.shape[0]):
+        first, last = table.first_option[p], table.first_option[p + 1]
+        u, own, v, level = target.u[first:last], np.empty(last - first), np.empty((2, last - first)), 0.0
+        for i in range(u.size):
+            u[i] = expected_worth(state.z, mean, p, table.option[first + i]) + sigma * target.standardised[first + i]
+            level += u[i] / u.size
+        for i in range(u.size):
+            u[i] -= level
+        target.log_likelihood[p] = compute_slope(table, table.lapse, math.exp(state.log_tie[0]), p, u, v, own)
+        value += target.log_likelihood[p]
+        for i in range(u.size):
+            bend += sigma * own[i] * target.standardised[first + i]
+            for r in range(w):
+                of_mean[r, table.option[first + i]] += state.z[p, r] * own[i]
+    slope[size] = bend
+    return value
+
+
+@part
+def move_together(rng: np.random.Generator, table: Any, state: Any, gain: Any) -> None:
+    """Move M, W, log sigma and all u by a trajectory."""
+    N, size, sigma = table.x.shape[0], state.mean.size, math.exp(state.log_sds[SIGMA])
+    place, off = np.empty(size + 1), np.empty(state.u.size)
+    place[:size], place[size] = state.mean.ravel(), state.log_sds[SIGMA]
+    write_deviations(table, state.z, state.mean, state.u, off)
+    for i in range(off.size):
+        off[i] /= sigma
+    target = CommonTarget(table, state, off, np.empty(off.size), np.empty(N))
+    log_ratio = follow_trajectory(rng, target, state.root, place, draw_step(rng, state.log_step[N]), LEAPS_TOGETHER)
+    if accept(rng, log_ratio):
+        state.mean[:] = place[:size].reshape(state.mean.shape)
+        state.log_sds[SIGMA] = place[size]
+        state.u[:], state.log_likelihood[:] = target.u, target.log_likelihood
+    state.log_step[N] += gain * (acceptance_of(log_ratio) - ACCEPTANCE)
+
+
+# 5. Walks of log sigma, alone and with the scale of worths, which carry all u -----------------------------------------
+
+
+@part
+def write_approximation(table: Any, state: Any, p: Any, mean: Any, sigma: Any, root: Any, middle: Any) -> None:
+    r"""Write the normal approximation of person p's log worths :math:`u_i - u_m`, :math:`i < m`.
+
+    The precision is A = L L^T = H + C / sigma^2, and the mean A^-1 (b + M' z / sigma^2), b = H u0 + slope at u0, the
+    mean log worths of tuning. L goes into `root`, and L^-1 of the bracket into `middle`.
+    """
+    m, first, curvature, level = root.shape[0] + 1, table.first_option[p], person_square(table, state.curvature, p), 0.0
+    for i in range(m):
+        expected = expected_worth(state.z, mean, p, table.option[first + i])
+        level += expected / m
+        if i < m - 1:
+            middle[i] = expected
+    for i in range(m - 1):
+        middle[i] = state.pull[first + i] + (middle[i] - level) / sigma**2
+        for j in range(i + 1):
+            root[i, j] = curvature[i, j] + ((1.0 if i == j else 0.0) - 1.0 / m) / sigma**2
+    factorise(root, root)
+    solve_lower(root, middle)
+
+
+@part
+def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any) -> Any:
+    """Carry all u from their normal approximation to that at a new M and sigma; returns the log Jacobian."""
+    log_jacobian = 0.0
+    for p in range(table.x.shape[0]):
+        first, last = table.first_option[p], table.first_option[p + 1]
+        m, reference = last - first, state.u[last - 1]
+        root, new_root = np.empty((m - 1, m - 1)), np.empty((m - 1, m - 1))
+        middle, place = np.empty(m - 1), np.empty(m - 1)
+        write_approximation(table, state, p, state.mean, math.exp(state.log_sds[SIGMA]), root, middle)
+        write_approximation(table, state, p, mean, math.exp(log_sigma), new_root, place)
+        for i in range(m - 1):
+            place[i] -= middle[i]
+            for k in range(i, m - 1):
+                place[i] += root[k, i] * (state.u[first + k] - reference)
+            log_jacobian += math.log(root[i, i] / new_root[i, i])
+        solve_upper(new_root, place)
+        level = place.sum() / m
+        for i in range(m - 1):
+            u[first + i] = place[i] - level
+        u[last - 1] = -level
+        v, slope, nu = np.empty((2, m)), np.empty(m), math.exp(state.log_tie[0])
+        log_likelihood[p] = compute_slope(table, table.lapse, nu, p, u[first:last], v, slope)
+    return log_jacobian
+
+
+@part
+def joint_log_density(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any) -> Any:
+    """Return the log density of M, W, log sigma and all u, given f, s, lambda and nu, up to a constant."""
+    off = np.empty(u.size)
+    write_deviations(table, state.z, mean, u, off)
+    value = log_likelihood.sum() + log_sigma - 0.5 * math.exp(2.0 * log_sigma)
+    for r in range(mean.shape[0]):
+        value -= 0.5 * row_precision(table, state, r) * square(mean[r])
+    return value - 0.5 * square(off) * math.exp(-2.0 * log_sigma) - count_deviations(table) * log_sigma
+
+
+@part
+def walk_scales(rng: np.random.Generator, table: Any, state: Any, kind: Any, gain: Any) -> None:
+    """Walk in log sigma; where `kind` is 1 with the log scale of the population's worths."""
+    step = math.exp(state.log_walk[kind]) * rng.standard_normal()
+    mean, log_sigma = state.mean.copy(), state.log_sds[SIGMA] + step
+    mean[0] *= math.exp(kind * step)
+    u, log_likelihood = np.empty(state.u.size), np.empty(state.log_likelihood.size)
+    log_ratio = carry_people(table, state, mean, log_sigma, u, log_likelihood) + kind * table.n_options * step
+    log_ratio += joint_log_density(table, state, mean, log_sigma, u, log_likelihood)
+    log_ratio -= joint_log_density(table, state, state.mean, state.log_sds[SIGMA], state.u, state.log_likelihood)
+    if accept(rng, log_ratio):
+        state.mean[:], state.log_sds[SIGMA] = mean, log_sigma
+        state.u[:], state.log_likelihood[:] = u, log_likelihood
+    state.log_walk[kind] += gain * (acceptance_of(log_ratio) - ACCEPTANCE_OF_WALKS)
