@@ -10,11 +10,12 @@ from thali._posterior.convergence import Advice
 
 from ..engines import LaplaceEngine
 from ..predictions import MAX_OPTIONS, Quantities, WorthDraws
-from .chain import PeopleChain, PeopleRecord
+from .chain import PeopleChain
 from .check import check_respondents, predict_respondents
 from .draws import RespondentDraws, draw_new_respondents, read_respondent_draws
 from .log_predictive import log_predictive_of_new
 from .problem import PeopleProblem
+from .sweep import PeopleRecord
 from .tables import describe_new, scores_by
 
 if TYPE_CHECKING:

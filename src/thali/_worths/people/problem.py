@@ -13,11 +13,12 @@ from thali._posterior.dependence import INDIVIDUALS, Dependence, of_one_person
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem
+from .answers import tabulate_answers
 
 if TYPE_CHECKING:
     import xarray
 
-    from .chain import PeopleRecord
+    from .sweep import PeopleRecord
 
 MIN_RESPONDENTS, N_DIRECTIONS = 100, 3  # from so many respondents on, worths vary along so many shared directions
 _DESCRIPTIONS = {
@@ -41,12 +42,10 @@ class PeopleProblem(WorthProblem):
     ) -> None:
         refuse_data(data, rule, people)
         super().__init__(data, lapse, has_ties, rule, spread)
-        from .answers import tabulate_answers
-
         n_respondents = len(data.respondents)
         self.known = covariates_of(people.by, data.people, n_respondents)
         self.n_directions = N_DIRECTIONS if n_respondents >= MIN_RESPONDENTS and data.n_options > N_DIRECTIONS else 0
-        self.table = tabulate_answers(self.in_form, rule, lapse, has_ties, self.known.matrix)
+        self.table = tabulate_answers(self.in_form, rule, lapse, has_ties, self.known.matrix[:, 1:])
 
     @property
     def dependence(self) -> Dependence:
