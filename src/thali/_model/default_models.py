@@ -141,18 +141,24 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
 
 
 def _has_individual_scores(data: Any) -> bool:
-    """Return whether the respondents of MaxDiff have individual worths."""
-    return data.worst is not None and 1 < len(data.respondents) <= data.n_answers / 2
+    """Return whether respondents have individual worths: where the average one answered two sets or rankings."""
+    if data.kind != CHOICES:
+        return False
+    answers = data.n_answers
+    if data.worst is None:  # a ranking is a choice from all of its options, then from the rest
+        size = data.sizes[data.set_of[data.choice]]
+        answers = data.times[size == size.max()].sum()
+    return 1 < len(data.respondents) <= answers / 2
 
 
 def fit(data: Any, **settings: Any) -> Any:
     """Fit the model that `thali fit` fits to such data unless one is named.
 
     Choice experiments whose median respondent answered four tasks or more have a hierarchical logit, others a
-    multinomial logit. MaxDiff, rankings and choices from sets larger than three have Bradley-Terry-Luce worths; in
-    MaxDiff each respondent has individual worths where the respondents are known. Choices out of smaller sets and pairs
-    of up to 40 options have elimination by aspects; pairs of more options have worths. Similarities and triplets have
-    additive clustering; covariates and classes have Plackett-Luce regression.
+    multinomial logit. MaxDiff, rankings and choices from sets larger than three have Bradley-Terry-Luce worths; each
+    respondent has individual worths where the average one answered two sets or rankings. Choices out of smaller sets
+    and pairs of up to 40 options have elimination by aspects; pairs of more options have worths. Similarities and
+    triplets have additive clustering; covariates and classes have Plackett-Luce regression.
 
     Parameters
     ----------
