@@ -12,18 +12,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.cholesky import factorise, solve_lower, solve_upper
+from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
-from thali._inference.numerics.trajectories import (
-    ACCEPTANCE,
-    acceptance_of,
-    dot,
-    draw_step,
-    evaluate,
-    follow_trajectory,
-    square,
-)
+from thali._inference.numerics.trajectories import acceptance_of, dot, evaluate, move_along, square
 
 from ..density import MIDDLE, TIE_SD, WIDTH
 from .likelihood import compute_slope, pair_probability, write_worths
@@ -154,13 +146,11 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
             metric[i, j] = curvature[i, j] + precision[i, j] + 1.0 / (m * sigma**2)
     factorise(metric, metric)
     target = PersonTarget(table, p, math.exp(state.log_tie[0]), centre, precision, np.empty((2, m)), np.empty(1))
-    log_ratio = follow_trajectory(rng, target, metric, place, draw_step(rng, state.log_step[p]), LEAPS_ALONE)
-    if accept(rng, log_ratio):
+    if move_along(rng, target, metric, place, state.log_step[p : p + 1], LEAPS_ALONE, gain):
         level = place.sum() / m
         for i in range(m):
             state.u[first + i] = place[i] - level
         state.log_likelihood[p] = target.log_likelihood[0]
-    state.log_step[p] += gain * (acceptance_of(log_ratio) - ACCEPTANCE)
     f = state.z[p, q:]
     for k in range(K):
         f[k] = sigma * rng.standard_normal()
@@ -185,24 +175,22 @@ def draw_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
 @part
 def draw_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
     """Draw M and W: a normal regression of each option on z, given a level drawn for each person."""
-    (w, n), sigma = state.mean.shape, math.exp(state.log_sds[SIGMA])
+    (w, n), precision = state.mean.shape, math.exp(-2.0 * state.log_sds[SIGMA])
     matrix, along = np.zeros((n, w, w)), np.zeros((n, w))
     for p in range(state.z.shape[0]):
         level = draw_level(rng, table, state, p)
         for i in range(table.first_option[p], table.first_option[p + 1]):
             option = table.option[i]
             for r in range(w):
-                along[option, r] += state.z[p, r] * (state.u[i] + level)
+                weight = precision * state.z[p, r]
+                along[option, r] += weight * (state.u[i] + level)
                 for other in range(r + 1):
-                    matrix[option, r, other] += state.z[p, r] * state.z[p, other]
+                    matrix[option, r, other] += weight * state.z[p, other]
     for option in range(n):
         for r in range(w):
-            matrix[option, r, r] += sigma**2 * row_precision(table, state, r)
+            matrix[option, r, r] += row_precision(table, state, r)
         factorise(matrix[option], matrix[option])
-        solve_lower(matrix[option], along[option])
-        for r in range(w):
-            along[option, r] += sigma * rng.standard_normal()
-        solve_upper(matrix[option], along[option])
+        draw_normal(rng, matrix[option], along[option])
         for r in range(w):
             state.mean[r, option] = along[option, r]
 
@@ -298,10 +286,7 @@ def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
             for p in range(N):
                 matrix[k, k] += state.z[p, r] ** 2
         factorise(matrix, matrix)
-        solve_lower(matrix, shift)
-        for k in range(K):
-            shift[k] += rng.standard_normal()
-        solve_upper(matrix, shift)
+        draw_normal(rng, matrix, shift)
         for k in range(K):
             for p in range(N):
                 state.z[p, q + k] += state.z[p, r] * shift[k]
@@ -367,12 +352,10 @@ def move_together(rng: np.random.Generator, table: Any, state: Any, gain: Any) -
     for i in range(off.size):
         off[i] /= sigma
     target = CommonTarget(table, state, off, np.empty(off.size), np.empty(N))
-    log_ratio = follow_trajectory(rng, target, state.root, place, draw_step(rng, state.log_step[N]), LEAPS_TOGETHER)
-    if accept(rng, log_ratio):
+    if move_along(rng, target, state.root, place, state.log_step[N:], LEAPS_TOGETHER, gain):
         state.mean[:] = place[:size].reshape(state.mean.shape)
         state.log_sds[SIGMA] = place[size]
         state.u[:], state.log_likelihood[:] = target.u, target.log_likelihood
-    state.log_step[N] += gain * (acceptance_of(log_ratio) - ACCEPTANCE)
 
 
 # 5. Walks of log sigma, alone and with the scale of worths, which carry all u -----------------------------------------
