@@ -10,6 +10,7 @@ from people_problems import Study, build_study, draw_variables, list_answers, si
 
 from thali._posterior.summary import mean_mcse
 
+N_DRAWS = 4000  # of each of four chains
 LIMIT = 5.0  # of 800 scores: a false alarm in 2,000 runs
 
 
@@ -119,17 +120,12 @@ def test_agreement_with_another_sampler():
     """Means and standard deviations of all worths, effects and spreads agree within Monte Carlo error."""
     study = simulate_study()
     trajectories = Trajectories(study)
-    places = trajectories.run(np.random.default_rng(6), 4, draws=4000, tune=1000)
-    *_, s, sigma, worths = trajectories.split(places.reshape(-1, trajectories.size))
-    m, b = trajectories.split(places.reshape(-1, trajectories.size))[:2]
-    theirs = np.hstack([s[:, None] * centre(m), EFFECT_SD * centre(b), places.reshape(-1, trajectories.size)[:, -2:]])
-    theirs = np.hstack([theirs, centre(worths).reshape(len(worths), -1)]).reshape(
-        4, -1, theirs.shape[1] + worths[0].size
-    )
-    draws = run_chains(study, seed=7, draws=4000, tune=600)
-    flat = 4, 4000, -1
-    ours = [centre(draws.population).reshape(flat), draws.log_s[..., None], draws.log_sigma[..., None]]
-    ours = np.concatenate([*ours, centre(draws.worths).reshape(flat)], axis=2)
+    places = trajectories.run(np.random.default_rng(6), 4, N_DRAWS, tune=1000).reshape(-1, trajectories.size)
+    m, b, _, s, _, worths = trajectories.split(places)
+    theirs = flatten(s[:, None] * centre(m), EFFECT_SD * centre(b), places[:, -2:], centre(worths))
+    draws = run_chains(study, seed=7, draws=N_DRAWS, tune=600)
+    logs = np.stack([draws.log_s, draws.log_sigma], axis=2)
+    ours = flatten(centre(draws.population), logs, centre(draws.worths))
     middle = theirs.mean(axis=(0, 1))
     for power in (1, 2):
         one, two = ((ours - middle) ** power).transpose(2, 0, 1), ((theirs - middle) ** power).transpose(2, 0, 1)
@@ -137,6 +133,11 @@ def test_agreement_with_another_sampler():
         scores = (one.mean(axis=(1, 2)) - two.mean(axis=(1, 2))) / error
         print(f"power {power}: largest score {np.abs(scores).max():.2f}, {np.sqrt((scores**2).mean()):.2f} in the mean")
         assert np.abs(scores).max() < LIMIT
+
+
+def flatten(*values: np.ndarray) -> np.ndarray:
+    """Return values of four chains side by side, (4, draws, all of a draw)."""
+    return np.concatenate([each.reshape(4, N_DRAWS, -1) for each in values], axis=2)
 
 
 def centre(values: np.ndarray) -> np.ndarray:

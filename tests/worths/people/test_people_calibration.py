@@ -24,7 +24,7 @@ def rank_truth(seed: int, n_directions: int) -> dict[str, float]:
     study = build_study(rng, n_people=8, n_options=5, n_sets=6, q=1, **DESIGNS[seed % 4])
     truth = draw_variables(rng, study, n_directions)
     study = simulate_answers(rng, study, truth.worths, np.log(truth.nu or 1.0))
-    draws = run_chains(study, seed, n_directions, draws=60, tune=30, thin=9)
+    draws = run_chains(study, seed, n_directions, draws=100, tune=20, thin=15)
     population, worths = centre(draws.population), centre(draws.worths)
     true_population, true_worths = centre(truth.population), centre(truth.worths)
     loadings = centre(truth.loadings)

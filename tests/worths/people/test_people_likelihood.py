@@ -56,7 +56,7 @@ def test_likelihood_by_definition(name):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_slopes(name):
+def test_slopes_of_answers(name):
     table, _, worths, study = made(name)
     _, slopes = evaluate(table, worths)
     for p, options in enumerate(find_seen(study)):
