@@ -39,7 +39,7 @@ def set_state(chain: PeopleChain, variables: Variables) -> None:
     state.mean[:] = np.vstack([variables.population, variables.loadings])
     state.z[:, table.x.shape[1] :] = variables.directions
     state.log_sds[:] = np.log([variables.s, variables.sigma, variables.loading_sd])
-    state.log_tie[:] = np.log(variables.nu or 1.0)
+    state.nu[:] = variables.nu or 1.0
     for p, worths in enumerate(variables.worths):
         seen = slice(table.first_option[p], table.first_option[p + 1])
         state.u[seen] = worths[table.option[seen]] - worths[table.option[seen]].mean()

@@ -6,7 +6,7 @@ from people_chains import PeopleDraws, set_state, stack_records, standardise
 from people_problems import Study, build_study, build_table, draw_variables, replace_answers, simulate_answers
 
 from thali._worths.people.chain import PeopleChain
-from thali._worths.people.moves import write_log_likelihood
+from thali._worths.people.moves import evaluate_people
 
 pytestmark = pytest.mark.fit
 
@@ -34,7 +34,8 @@ def alternate(study: Study, n_directions: int, n_blocks: int, seed: int) -> Peop
         worths, log_nu = variables.worths, np.log(variables.nu or 1.0)
         for _ in range(ROUNDS):
             replace_answers(table, simulate_answers(rng, study, worths, log_nu))
-            write_log_likelihood(table, chain.state)
+            state = chain.state
+            evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
             chain.run_to(tune + sweep + 1)
             worths, log_nu = chain.record.worths[sweep].astype(float), chain.record.log_tie[sweep]
             sweep += 1

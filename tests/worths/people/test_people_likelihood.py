@@ -28,7 +28,7 @@ def evaluate(table, worths):
     for p in range(len(worths)):
         options = table.option[table.first_option[p] : table.first_option[p + 1]]
         slope = np.zeros(len(options))
-        total += compute_slope(table, table.lapse, NU, p, worths[p, options], np.zeros((2, len(options))), slope)
+        total += compute_slope(table, table.lapse, NU, p, worths[p, options], slope)
         slopes[p, options] = slope
     return total, slopes
 

@@ -27,8 +27,13 @@ def problem(request):
     table = build_table(study)
     chain = PeopleChain(table, None, n_directions, 1, 1, 1, rng)
     set_state(chain, variables)
-    moves.write_log_likelihood(table, chain.state)
+    evaluate_likelihood(table, chain.state)
     return study, variables, chain
+
+
+def evaluate_likelihood(table, state):
+    """Write the log-likelihood of each person at the state."""
+    moves.evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
 
 
 def log_joint(study, variables, **settings):
@@ -60,8 +65,7 @@ def test_density_of_a_person(problem):
     precision = np.empty((m, m))
     moves.write_precision(table, state, p, np.empty((m, K)), np.empty((K, K)), precision)
     centre = table.x[p] @ variables.population[:, options]
-    nu = np.exp(state.log_tie[0])
-    target = moves.PersonTarget(table, p, nu, centre, precision, np.empty((2, m)), np.empty(1))
+    target = moves.PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1))
 
     def compute(place):
         return moves.evaluate(target, place, np.empty(m))
@@ -83,7 +87,7 @@ def test_density_of_all_together(problem):
     study, variables, chain = problem
     table, state = chain.table, chain.state
     off, u, log_likelihood = np.empty(state.u.size), np.empty(state.u.size), np.empty(len(table.x))
-    moves.write_deviations(table, state.z, state.mean, state.u, off)
+    moves.combine(table, state, state.mean, -1.0, 1.0, state.u, off)
     target = moves.CommonTarget(table, state, off / variables.sigma, u, log_likelihood)
     rng, n_rows, size = np.random.default_rng(2), len(table.x[0]), state.mean.size
 
@@ -118,7 +122,7 @@ def test_density_of_a_walk(problem):
             population=mean[:n_rows], loadings=mean[n_rows:], sigma=np.exp(log_sigma), worths=worths
         )
         set_state(chain, moved._replace(s=variables.s))
-        moves.write_log_likelihood(table, state)
+        evaluate_likelihood(table, state)
         found.append(moves.joint_log_density(table, state, mean, log_sigma, state.u, state.log_likelihood))
         expected.append(log_joint(study, moved))
     assert found[0] - found[1] == pytest.approx(expected[0] - expected[1], abs=1e-9)
@@ -140,8 +144,8 @@ def test_jacobian_of_a_walk(problem):
     def carry(differences):
         state.u[:] = 0.0
         state.u[is_free] = differences
-        u, log_likelihood = np.empty(state.u.size), np.empty(len(last))
-        log_jacobian = moves.carry_people(table, state, mean, log_sigma, u, log_likelihood)
+        u = np.empty(state.u.size)
+        log_jacobian = moves.carry_people(table, state, mean, log_sigma, u)
         return (u - u[last][person])[is_free], log_jacobian
 
     place = np.random.default_rng(2).normal(size=is_free.sum())
