@@ -17,6 +17,7 @@ import numpy as np
 from thali._compile.jit import generic, part, scalar, vectorised
 
 from .cholesky import solve_lower, solve_upper
+from .decisions import accept
 
 ACCEPTANCE = 0.8  # mean probability to accept a trajectory, to which its step is adapted
 SPREAD = 0.2  # of step lengths: no length of trajectory is a period of the motion in every direction
@@ -28,11 +29,14 @@ def evaluate(target: Any, place: Any, slope: Any) -> None:
 
 
 @part
-def follow_trajectory(rng: np.random.Generator, target: Any, root: Any, place: Any, step: Any, n_leaps: Any) -> Any:
-    """Move the place by some leaps; returns the log ratio of acceptance."""
+def move_along(
+    rng: np.random.Generator, target: Any, root: Any, place: Any, log_step: Any, n_leaps: Any, gain: Any
+) -> Any:
+    """Move the place by some leaps, and return whether to accept; `log_step` (1,) follows the acceptance."""
     push, slope, change = np.empty(place.size), np.empty(place.size), np.empty(place.size)
     for i in range(push.size):
         push[i] = rng.standard_normal()
+    step = draw_step(rng, math.exp(log_step[0]))
     log_ratio, value = 0.5 * square(push), 0.0
     for leap in range(n_leaps + 1):
         value = evaluate(target, place, slope)
@@ -42,7 +46,9 @@ def follow_trajectory(rng: np.random.Generator, target: Any, root: Any, place: A
         kick(root, push, slope, 0.5 * step if is_end else step)
         if leap < n_leaps:
             drift(root, push, place, change, step)
-    return log_ratio + value - 0.5 * square(push)
+    log_ratio += value - 0.5 * square(push)
+    log_step[0] += gain * (acceptance_of(log_ratio) - ACCEPTANCE)
+    return accept(rng, log_ratio)
 
 
 @scalar
@@ -64,9 +70,9 @@ def drift(root: Any, push: Any, place: Any, change: Any, length: Any) -> None:
 
 
 @scalar
-def draw_step(rng: np.random.Generator, log_step: Any) -> Any:
+def draw_step(rng: np.random.Generator, step: Any) -> Any:
     """Draw the length of leaps within a fifth of a step."""
-    return math.exp(log_step) * (1.0 + SPREAD * (2.0 * rng.random() - 1.0))
+    return step * (1.0 + SPREAD * (2.0 * rng.random() - 1.0))
 
 
 @scalar

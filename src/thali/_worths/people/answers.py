@@ -10,8 +10,6 @@ from thali._model.best_worst import REVERSED
 
 from ..sets import members_by_size
 
-ORDER = "order"  # the rule of choices from sets: each of pairs, of rankings, of sets
-
 
 class AnswerTable(NamedTuple):
     """Answers of N people about n options.

@@ -18,26 +18,23 @@ import numpy as np
 from thali._compile.jit import part, scalar
 
 LEAST = -600.0  # log of a worth beside the largest one
-STEP = 1e-6  # of differences of slopes
 
 
 @scalar
-def write_worths(u: Any, v: Any) -> None:
-    """Write worths (2, m) relative to the largest one, and their inverses."""
-    top = u[0]
-    for i in range(1, u.size):
-        top = max(top, u[i])
+def read_weights(u: Any) -> Any:
+    """Return worths v (2, m) relative to the largest one, and their inverses."""
+    v, top = np.empty((2, u.size)), u.max()
     for i in range(u.size):
         v[0, i] = math.exp(max(u[i] - top, LEAST))
         v[1, i] = 1.0 / v[0, i]
+    return v
 
 
 @part
-def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, v: Any, slope: Any) -> Any:
-    """Return the log-likelihood of person p at log worths u (m,) and write its slope; v (2, m) is work space."""
-    write_worths(u, v)
-    for i in range(u.size):
-        slope[i] = 0.0
+def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, slope: Any) -> Any:
+    """Return the log-likelihood of person p at log worths u (m,), and write its slope (m,)."""
+    v = read_weights(u)
+    slope[:] = 0.0
     total = 0.0
     for answer in range(table.first_answer[p], table.first_answer[p + 1]):
         if table.is_difference:
@@ -107,16 +104,3 @@ def add_pair(table: Any, answer: Any, lapse: Any, nu: Any, v: Any, slope: Any) -
     slope[table.member[table.start[answer]]] += pull
     slope[table.member[table.start[answer] + 1]] -= pull
     return log_p - math.log1p(odds)
-
-
-@part
-def write_curvature(table: Any, nu: Any, p: Any, u: Any, v: Any, curvature: Any) -> None:
-    """Write the curvature (m, m) of person p's log-likelihood at u, by differences: without a lapse it is never < 0."""
-    at, moved, slope = np.empty(u.size), np.empty(u.size), np.empty(u.size)
-    compute_slope(table, 0.0, nu, p, u, v, at)
-    for i in range(u.size):
-        for j in range(u.size):
-            moved[j] = u[j] + (STEP if i == j else 0.0)
-        compute_slope(table, 0.0, nu, p, moved, v, slope)
-        for j in range(u.size):
-            curvature[i, j] = (1.0 - table.lapse) * (at[j] - slope[j]) / STEP

@@ -1,8 +1,8 @@
 r"""The moves of a sweep: each person, the population given all people, and both together.
 
 The log worths of person p are :math:`u_p = M' x_p + W' f_p + d_p`. The code keeps M and W as one matrix `mean`
-(1 + q + K, n), and :math:`z_p = (x_p, f_p)`; c is what remains of :math:`u_p - M' z_p` less its mean over the m options
-that the person has seen. The level of u is integrated out, so that c has the density
+(1 + q + K, n), and :math:`z_p = (x_p, f_p)`; the deviations c are :math:`u_p - M' z_p` less their mean over the m
+options that the person has seen. The level of u is integrated out, so that c has the density
 :math:`\sigma^{-(m - 1)} e^{-|c|^2 / 2 \sigma^2}`.
 """
 
@@ -12,21 +12,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import part, scalar
-from thali._inference.numerics.cholesky import factorise, solve_lower, solve_upper
+from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
 from thali._inference.numerics.decisions import accept
 from thali._inference.numerics.slices import draw_on_line, log_density
-from thali._inference.numerics.trajectories import (
-    ACCEPTANCE,
-    acceptance_of,
-    dot,
-    draw_step,
-    evaluate,
-    follow_trajectory,
-    square,
-)
+from thali._inference.numerics.trajectories import acceptance_of, dot, evaluate, move_along, square
 
 from ..density import MIDDLE, TIE_SD, WIDTH
-from .likelihood import compute_slope, pair_probability, write_worths
+from .likelihood import compute_slope, pair_probability, read_weights
 
 S, SIGMA, LAMBDA = range(3)  # places among the standard deviations
 EFFECT_SD = 0.5  # prior standard deviation of effects of columns
@@ -44,24 +36,32 @@ def expected_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
     return total
 
 
-@scalar
-def person_square(table: Any, values: Any, p: Any) -> Any:
-    """Return the square matrix (m, m) of person p among such matrices of all people."""
-    m = table.first_option[p + 1] - table.first_option[p]
-    return values[table.first_square[p] : table.first_square[p + 1]].reshape(m, m)
-
-
 @part
-def write_deviations(table: Any, z: Any, mean: Any, u: Any, off: Any) -> None:
-    """Write the centred deviations c of all people from M' z."""
-    for p in range(z.shape[0]):
+def combine(table: Any, state: Any, mean: Any, of_mean: Any, of_values: Any, values: Any, result: Any) -> None:
+    """Write a multiple of M' z and one of values (seen,), added and centred for each person."""
+    for p in range(state.z.shape[0]):
         first, last = table.first_option[p], table.first_option[p + 1]
         level = 0.0
         for i in range(first, last):
-            off[i] = u[i] - expected_worth(z, mean, p, table.option[i])
-            level += off[i] / (last - first)
+            result[i] = of_mean * expected_worth(state.z, mean, p, table.option[i]) + of_values * values[i]
+            level += result[i] / (last - first)
         for i in range(first, last):
-            off[i] -= level
+            result[i] -= level
+
+
+@part
+def evaluate_people(table: Any, state: Any, u: Any, log_likelihood: Any, slope: Any) -> None:
+    """Write the log-likelihood of each person (N,) at log worths u (seen,), and its slope (seen,)."""
+    for p in range(log_likelihood.size):
+        own = slice(table.first_option[p], table.first_option[p + 1])
+        log_likelihood[p] = compute_slope(table, table.lapse, state.nu[0], p, u[own], slope[own])
+
+
+@scalar
+def person_square(table: Any, values: Any, p: Any) -> Any:
+    """Return the matrix (m, m) of person p among such matrices of all people."""
+    m = table.first_option[p + 1] - table.first_option[p]
+    return values[table.first_square[p] : table.first_square[p + 1]].reshape(m, m)
 
 
 @scalar
@@ -74,7 +74,7 @@ def row_precision(table: Any, state: Any, r: Any) -> Any:
 
 @scalar
 def count_deviations(table: Any) -> Any:
-    """Return the number of centred deviations that are free: one less than options seen, for each person."""
+    """Return the number of free deviations: for each person one less than the options seen."""
     return table.option.size - table.x.shape[0]
 
 
@@ -89,18 +89,14 @@ class PersonTarget(NamedTuple):
     nu: Any
     centre: Any  # (m,) M' x
     precision: Any  # (m, m) of deviations
-    v: Any  # (2, m) work space
     log_likelihood: Any  # (1,) at the last place
 
 
 @evaluate.register(PersonTarget)
 def _evaluate_person(target: Any, place: Any, slope: Any) -> Any:
-    table = target.table
-    value = compute_slope(table, table.lapse, target.nu, target.p, place, target.v, slope)
+    table, off = target.table, place - target.centre
+    value = compute_slope(table, table.lapse, target.nu, target.p, place, slope)
     target.log_likelihood[0] = value
-    off = np.empty(place.size)
-    for i in range(place.size):
-        off[i] = place[i] - target.centre[i]
     for i in range(place.size):
         pull = dot(target.precision[i], off)
         slope[i] -= pull
@@ -118,23 +114,18 @@ def write_precision(table: Any, state: Any, p: Any, loading: Any, root: Any, pre
     m, K = loading.shape
     first, q, variance = table.first_option[p], table.x.shape[1], math.exp(2.0 * state.log_sds[SIGMA])
     for k in range(K):
-        level = 0.0
         for i in range(m):
             loading[i, k] = state.mean[q + k, table.option[first + i]]
-            level += loading[i, k] / m
-        for i in range(m):
-            loading[i, k] -= level
+        loading[:, k] -= loading[:, k].mean()
         for other in range(k + 1):
-            root[k, other] = variance if k == other else 0.0
-            for i in range(m):
-                root[k, other] += loading[i, k] * loading[i, other]
+            root[k, other] = dot(loading[:, k], loading[:, other]) + (variance if k == other else 0.0)
     factorise(root, root)
     for i in range(m):
         solve_lower(root, loading[i])
         for j in range(i + 1):
-            own = (1.0 if i == j else 0.0) - 1.0 / m - dot(loading[i], loading[j])
-            precision[i, j] = own / variance
-            precision[j, i] = own / variance
+            free = (1.0 if i == j else 0.0) - 1.0 / m - dot(loading[i], loading[j])
+            precision[i, j] = free / variance
+            precision[j, i] = free / variance
 
 
 @part
@@ -142,30 +133,20 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
     """Move person p by a trajectory in the metric of its curvature and precision; then draw f given u."""
     first, q, sigma = table.first_option[p], table.x.shape[1], math.exp(state.log_sds[SIGMA])
     m, K = table.first_option[p + 1] - first, state.z.shape[1] - q
-    loading, root, metric, precision = np.empty((m, K)), np.empty((K, K)), np.empty((m, m)), np.empty((m, m))
-    centre, place = np.empty(m), np.empty(m)
+    loading, root, precision, centre = np.empty((m, K)), np.empty((K, K)), np.empty((m, m)), np.empty(m)
     write_precision(table, state, p, loading, root, precision)
-    curvature = person_square(table, state.curvature, p)
     for i in range(m):
-        place[i], centre[i] = state.u[first + i], 0.0
-        for r in range(q):
-            centre[i] += state.z[p, r] * state.mean[r, table.option[first + i]]
-        for j in range(i + 1):
-            metric[i, j] = curvature[i, j] + precision[i, j] + 1.0 / (m * sigma**2)
+        centre[i] = expected_worth(table.x, state.mean, p, table.option[first + i])
+    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
     factorise(metric, metric)
-    target = PersonTarget(table, p, math.exp(state.log_tie[0]), centre, precision, np.empty((2, m)), np.empty(1))
-    log_ratio = follow_trajectory(rng, target, metric, place, draw_step(rng, state.log_step[p]), LEAPS_ALONE)
-    if accept(rng, log_ratio):
-        level = place.sum() / m
-        for i in range(m):
-            state.u[first + i] = place[i] - level
+    u = state.u[first : first + m]
+    target, place = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
+    if move_along(rng, target, metric, place, state.log_step[p : p + 1], LEAPS_ALONE, gain):
+        u[:] = place - place.mean()
         state.log_likelihood[p] = target.log_likelihood[0]
-    state.log_step[p] += gain * (acceptance_of(log_ratio) - ACCEPTANCE)
     f = state.z[p, q:]
     for k in range(K):
-        f[k] = sigma * rng.standard_normal()
-        for i in range(m):
-            f[k] += loading[i, k] * (state.u[first + i] - centre[i])
+        f[k] = sigma * rng.standard_normal() + dot(loading[:, k], u - centre)
     solve_upper(root, f)
 
 
@@ -185,26 +166,23 @@ def draw_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
 @part
 def draw_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
     """Draw M and W: a normal regression of each option on z, given a level drawn for each person."""
-    (w, n), sigma = state.mean.shape, math.exp(state.log_sds[SIGMA])
+    (w, n), precision = state.mean.shape, math.exp(-2.0 * state.log_sds[SIGMA])
     matrix, along = np.zeros((n, w, w)), np.zeros((n, w))
     for p in range(state.z.shape[0]):
         level = draw_level(rng, table, state, p)
         for i in range(table.first_option[p], table.first_option[p + 1]):
             option = table.option[i]
             for r in range(w):
-                along[option, r] += state.z[p, r] * (state.u[i] + level)
+                weight = precision * state.z[p, r]
+                along[option, r] += weight * (state.u[i] + level)
                 for other in range(r + 1):
-                    matrix[option, r, other] += state.z[p, r] * state.z[p, other]
+                    matrix[option, r, other] += weight * state.z[p, other]
     for option in range(n):
         for r in range(w):
-            matrix[option, r, r] += sigma**2 * row_precision(table, state, r)
+            matrix[option, r, r] += row_precision(table, state, r)
         factorise(matrix[option], matrix[option])
-        solve_lower(matrix[option], along[option])
-        for r in range(w):
-            along[option, r] += sigma * rng.standard_normal()
-        solve_upper(matrix[option], along[option])
-        for r in range(w):
-            state.mean[r, option] = along[option, r]
+        draw_normal(rng, matrix[option], along[option])
+        state.mean[:, option] = along[option]
 
 
 # 3. Standard deviations and nu by slices; directions along what leaves all u as they are ------------------------------
@@ -242,40 +220,30 @@ def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
 
 @part
 def draw_tie(rng: np.random.Generator, table: Any, state: Any) -> None:
-    """Draw log nu given the log worths of all people."""
+    """Draw nu given the log worths of all people."""
     balance = np.empty(table.count.size)
     for p in range(table.x.shape[0]):
-        u = state.u[table.first_option[p] : table.first_option[p + 1]]
-        v = np.empty((2, u.size))
-        write_worths(u, v)
+        v = read_weights(state.u[table.first_option[p] : table.first_option[p + 1]])
         for answer in range(table.first_answer[p], table.first_answer[p + 1]):
-            own = pair_probability(table, answer, table.lapse, v, 0)
-            balance[answer] = math.sqrt(own * pair_probability(table, answer, table.lapse, v, 1))
-    state.log_tie[0] = draw_on_line(rng, TieLine(table, balance), state.log_tie[0], 1.0)
-    write_log_likelihood(table, state)
-
-
-@part
-def write_log_likelihood(table: Any, state: Any) -> None:
-    """Write the log-likelihood of each person."""
-    for p in range(table.x.shape[0]):
-        u = state.u[table.first_option[p] : table.first_option[p + 1]]
-        v, slope, nu = np.empty((2, u.size)), np.empty(u.size), math.exp(state.log_tie[0])
-        state.log_likelihood[p] = compute_slope(table, table.lapse, nu, p, u, v, slope)
+            one, other = (
+                pair_probability(table, answer, table.lapse, v, 0),
+                pair_probability(table, answer, table.lapse, v, 1),
+            )
+            balance[answer] = math.sqrt(one * other)
+    state.nu[0] = math.exp(draw_on_line(rng, TieLine(table, balance), math.log(state.nu[0]), 1.0))
+    evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
 
 
 @part
 def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: Any) -> None:
     """Draw sigma, s and lambda: half-normal(1), log-normal, half-normal(1) before the data."""
-    n, q, log_sds = table.n_options, table.x.shape[1], state.log_sds
-    off = np.empty(state.u.size)
-    write_deviations(table, state.z, state.mean, state.u, off)
+    log_sds, off, loadings = state.log_sds, np.empty(state.u.size), state.mean[table.x.shape[1] :]
+    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
     line = ScaleLine(1.0 - count_deviations(table), 0.5 * square(off), 0.5, 0.0)
     log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
     if not is_spread_known:
-        line = ScaleLine(MIDDLE / WIDTH**2 - n, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0)
+        line = ScaleLine(MIDDLE / WIDTH**2 - table.n_options, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0)
         log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
-    loadings = state.mean[q:]
     if loadings.size > 0:
         line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
         log_sds[LAMBDA] = draw_on_line(rng, line, log_sds[LAMBDA], 0.5)
@@ -284,37 +252,38 @@ def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: 
 @part
 def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
     """Move f + c x with M_r - c' W for each column x of r, then e^-a f with e^a W for each direction."""
-    (N, q), n, w = table.x.shape, table.n_options, state.mean.shape[0]
-    K = w - q
+    (N, q), n = table.x.shape, table.n_options
+    f, W = state.z[:, q:], state.mean[q:]
+    K = len(W)
     matrix, shift = np.empty((K, K)), np.empty(K)
     for r in range(q if K > 0 else 0):
-        precision = row_precision(table, state, r)
+        x, worths, precision = state.z[:, r], state.mean[r], row_precision(table, state, r)
         for k in range(K):
-            shift[k] = precision * dot(state.mean[q + k], state.mean[r])
-            for p in range(N):
-                shift[k] -= state.z[p, r] * state.z[p, q + k]
+            shift[k] = precision * dot(W[k], worths) - dot(x, f[:, k])
             for other in range(k + 1):
-                matrix[k, other] = precision * dot(state.mean[q + k], state.mean[q + other])
-            for p in range(N):
-                matrix[k, k] += state.z[p, r] ** 2
+                matrix[k, other] = precision * dot(W[k], W[other]) + (square(x) if k == other else 0.0)
         factorise(matrix, matrix)
-        solve_lower(matrix, shift)
+        draw_normal(rng, matrix, shift)
         for k in range(K):
-            shift[k] += rng.standard_normal()
-        solve_upper(matrix, shift)
-        for k in range(K):
-            for p in range(N):
-                state.z[p, q + k] += state.z[p, r] * shift[k]
-            for i in range(n):
-                state.mean[r, i] -= shift[k] * state.mean[q + k, i]
-    for r in range(q, w):
-        up = 0.5 * square(state.mean[r]) * row_precision(table, state, r)
-        a = draw_on_line(rng, ScaleLine(float(n - N), 0.5 * (state.z[:, r] ** 2).sum(), up, 0.0), 0.0, 0.2)
-        state.z[:, r] *= math.exp(-a)
-        state.mean[r] *= math.exp(a)
+            f[:, k] += shift[k] * x
+            worths -= shift[k] * W[k]
+    for k in range(K):
+        up = 0.5 * square(W[k]) * row_precision(table, state, q + k)
+        a = draw_on_line(rng, ScaleLine(float(n - N), 0.5 * square(f[:, k]), up, 0.0), 0.0, 0.2)
+        f[:, k] *= math.exp(-a)
+        W[k] *= math.exp(a)
 
 
 # 4. M, W and log sigma with all u, f and standardised deviations fixed ------------------------------------------------
+
+
+@scalar
+def log_prior(table: Any, state: Any, mean: Any, log_sigma: Any) -> Any:
+    """Return the log prior density of M, W and log sigma given s and lambda, up to a constant."""
+    value = log_sigma - 0.5 * math.exp(2.0 * log_sigma)
+    for r in range(mean.shape[0]):
+        value -= 0.5 * row_precision(table, state, r) * square(mean[r])
+    return value
 
 
 class CommonTarget(NamedTuple):
@@ -329,99 +298,74 @@ class CommonTarget(NamedTuple):
 
 @evaluate.register(CommonTarget)
 def _evaluate_common(target: Any, place: Any, slope: Any) -> Any:
-    table, state, size = target.table, target.state, place.size - 1
-    w, n = state.mean.shape
-    mean, of_mean = place[:size].reshape(w, n), slope[:size].reshape(w, n)
-    sigma = math.exp(min(place[size], LARGEST_LOG_SIGMA))
-    value, bend = place[size] - 0.5 * sigma**2, 1.0 - sigma**2
-    for r in range(w):
-        precision = row_precision(table, state, r)
-        value -= 0.5 * precision * square(mean[r])
-        for i in range(n):
-            of_mean[r, i] = -precision * mean[r, i]
+    table, state, size, own = target.table, target.state, place.size - 1, np.empty(target.u.size)
+    mean, of_mean = place[:size].reshape(state.mean.shape), slope[:size].reshape(state.mean.shape)
+    log_sigma = min(place[size], LARGEST_LOG_SIGMA)
+    sigma = math.exp(log_sigma)
+    combine(table, state, mean, 1.0, sigma, target.standardised, target.u)
+    evaluate_people(table, state, target.u, target.log_likelihood, own)
+    slope[size] = 1.0 - sigma**2 + sigma * dot(own, target.standardised)
+    for r in range(mean.shape[0]):
+        of_mean[r] = -row_precision(table, state, r) * mean[r]
     for p in range(state.z.shape[0]):
-        first, last = table.first_option[p], table.first_option[p + 1]
-        u, own, v, level = target.u[first:last], np.empty(last - first), np.empty((2, last - first)), 0.0
-        for i in range(u.size):
-            u[i] = expected_worth(state.z, mean, p, table.option[first + i]) + sigma * target.standardised[first + i]
-            level += u[i] / u.size
-        for i in range(u.size):
-            u[i] -= level
-        target.log_likelihood[p] = compute_slope(table, table.lapse, math.exp(state.log_tie[0]), p, u, v, own)
-        value += target.log_likelihood[p]
-        for i in range(u.size):
-            bend += sigma * own[i] * target.standardised[first + i]
-            for r in range(w):
-                of_mean[r, table.option[first + i]] += state.z[p, r] * own[i]
-    slope[size] = bend
-    return value
+        for i in range(table.first_option[p], table.first_option[p + 1]):
+            for r in range(mean.shape[0]):
+                of_mean[r, table.option[i]] += state.z[p, r] * own[i]
+    return target.log_likelihood.sum() + log_prior(table, state, mean, log_sigma)
 
 
 @part
 def move_together(rng: np.random.Generator, table: Any, state: Any, gain: Any) -> None:
     """Move M, W, log sigma and all u by a trajectory."""
-    N, size, sigma = table.x.shape[0], state.mean.size, math.exp(state.log_sds[SIGMA])
-    place, off = np.empty(size + 1), np.empty(state.u.size)
-    place[:size], place[size] = state.mean.ravel(), state.log_sds[SIGMA]
-    write_deviations(table, state.z, state.mean, state.u, off)
-    for i in range(off.size):
-        off[i] /= sigma
+    N, size, off = table.x.shape[0], state.mean.size, np.empty(state.u.size)
+    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    off *= math.exp(-state.log_sds[SIGMA])
+    place, root = np.append(state.mean, state.log_sds[SIGMA]), state.metric.copy()
+    for i in range(size):
+        root[i, i] += row_precision(table, state, i // table.n_options)
+    root[size, size] += 2.0
+    factorise(root, root)
     target = CommonTarget(table, state, off, np.empty(off.size), np.empty(N))
-    log_ratio = follow_trajectory(rng, target, state.root, place, draw_step(rng, state.log_step[N]), LEAPS_TOGETHER)
-    if accept(rng, log_ratio):
-        state.mean[:] = place[:size].reshape(state.mean.shape)
-        state.log_sds[SIGMA] = place[size]
+    if move_along(rng, target, root, place, state.log_step[N:], LEAPS_TOGETHER, gain):
+        state.mean[:], state.log_sds[SIGMA] = place[:size].reshape(state.mean.shape), place[size]
         state.u[:], state.log_likelihood[:] = target.u, target.log_likelihood
-    state.log_step[N] += gain * (acceptance_of(log_ratio) - ACCEPTANCE)
 
 
 # 5. Walks of log sigma, alone and with the scale of worths, which carry all u -----------------------------------------
 
 
 @part
-def write_approximation(table: Any, state: Any, p: Any, mean: Any, sigma: Any, root: Any, middle: Any) -> None:
-    r"""Write the normal approximation of person p's log worths :math:`u_i - u_m`, :math:`i < m`.
-
-    The precision is A = L L^T = H + C / sigma^2, and the mean A^-1 (b + M' z / sigma^2), b = H u0 + slope at u0, the
-    mean log worths of tuning. L goes into `root`, and L^-1 of the bracket into `middle`.
-    """
-    m, first, curvature, level = root.shape[0] + 1, table.first_option[p], person_square(table, state.curvature, p), 0.0
-    for i in range(m):
-        expected = expected_worth(state.z, mean, p, table.option[first + i])
-        level += expected / m
-        if i < m - 1:
-            middle[i] = expected
-    for i in range(m - 1):
-        middle[i] = state.pull[first + i] + (middle[i] - level) / sigma**2
-        for j in range(i + 1):
-            root[i, j] = curvature[i, j] + ((1.0 if i == j else 0.0) - 1.0 / m) / sigma**2
-    factorise(root, root)
-    solve_lower(root, middle)
+def decompose_curvature(table: Any, state: Any, p: Any) -> None:
+    """Write the axes of person p's curvature, as rows, and the curvature along each; the last axis is the level."""
+    curvature = person_square(table, state.curvature, p)
+    m = len(curvature)
+    bends, columns = np.linalg.eigh(curvature + (1.0 + np.trace(curvature)) / m)
+    person_square(table, state.axes, p)[:] = columns.T
+    state.bends[table.first_option[p] : table.first_option[p + 1]] = bends
 
 
 @part
-def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any) -> Any:
-    """Carry all u from their normal approximation to that at a new M and sigma; returns the log Jacobian."""
-    log_jacobian = 0.0
+def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> Any:
+    r"""Carry all u from their normal approximations to those at a new M and sigma; returns the log Jacobian.
+
+    Tuning averaged the curvature H and b = H u + slope at u. The approximation has the precision
+    :math:`A = H + C / \sigma^2` and the mean :math:`A^{-1} (b + M'z / \sigma^2)`, and
+    :math:`u' = \bar u' + A'^{-1/2} A^{1/2} (u - \bar u)`, axis by axis of H.
+    """
+    log_jacobian, centre, new_centre = 0.0, np.empty(u.size), np.empty(u.size)
+    old, new = math.exp(-2.0 * state.log_sds[SIGMA]), math.exp(-2.0 * log_sigma)
+    combine(table, state, state.mean, 1.0, 0.0, state.u, centre)
+    combine(table, state, mean, 1.0, 0.0, state.u, new_centre)
+    u[:] = 0.0
     for p in range(table.x.shape[0]):
-        first, last = table.first_option[p], table.first_option[p + 1]
-        m, reference = last - first, state.u[last - 1]
-        root, new_root = np.empty((m - 1, m - 1)), np.empty((m - 1, m - 1))
-        middle, place = np.empty(m - 1), np.empty(m - 1)
-        write_approximation(table, state, p, state.mean, math.exp(state.log_sds[SIGMA]), root, middle)
-        write_approximation(table, state, p, mean, math.exp(log_sigma), new_root, place)
-        for i in range(m - 1):
-            place[i] -= middle[i]
-            for k in range(i, m - 1):
-                place[i] += root[k, i] * (state.u[first + k] - reference)
-            log_jacobian += math.log(root[i, i] / new_root[i, i])
-        solve_upper(new_root, place)
-        level = place.sum() / m
-        for i in range(m - 1):
-            u[first + i] = place[i] - level
-        u[last - 1] = -level
-        v, slope, nu = np.empty((2, m)), np.empty(m), math.exp(state.log_tie[0])
-        log_likelihood[p] = compute_slope(table, table.lapse, nu, p, u[first:last], v, slope)
+        own, axes = slice(table.first_option[p], table.first_option[p + 1]), person_square(table, state.axes, p)
+        for k in range(len(axes) - 1):
+            bend, pull = state.bends[own.start + k], dot(axes[k], state.pull[own])
+            shrink = math.sqrt((bend + old) / (bend + new))
+            place = dot(axes[k], state.u[own]) - (pull + old * dot(axes[k], centre[own])) / (bend + old)
+            place = shrink * place + (pull + new * dot(axes[k], new_centre[own])) / (bend + new)
+            log_jacobian += math.log(shrink)
+            u[own] += place * axes[k]
     return log_jacobian
 
 
@@ -429,11 +373,9 @@ def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_
 def joint_log_density(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any) -> Any:
     """Return the log density of M, W, log sigma and all u, given f, s, lambda and nu, up to a constant."""
     off = np.empty(u.size)
-    write_deviations(table, state.z, mean, u, off)
-    value = log_likelihood.sum() + log_sigma - 0.5 * math.exp(2.0 * log_sigma)
-    for r in range(mean.shape[0]):
-        value -= 0.5 * row_precision(table, state, r) * square(mean[r])
-    return value - 0.5 * square(off) * math.exp(-2.0 * log_sigma) - count_deviations(table) * log_sigma
+    combine(table, state, mean, -1.0, 1.0, u, off)
+    of_people = log_likelihood.sum() - 0.5 * square(off) * math.exp(-2.0 * log_sigma)
+    return of_people - count_deviations(table) * log_sigma + log_prior(table, state, mean, log_sigma)
 
 
 @part
@@ -443,7 +385,8 @@ def walk_scales(rng: np.random.Generator, table: Any, state: Any, kind: Any, gai
     mean, log_sigma = state.mean.copy(), state.log_sds[SIGMA] + step
     mean[0] *= math.exp(kind * step)
     u, log_likelihood = np.empty(state.u.size), np.empty(state.log_likelihood.size)
-    log_ratio = carry_people(table, state, mean, log_sigma, u, log_likelihood) + kind * table.n_options * step
+    log_ratio = carry_people(table, state, mean, log_sigma, u) + kind * table.n_options * step
+    evaluate_people(table, state, u, log_likelihood, np.empty(u.size))
     log_ratio += joint_log_density(table, state, mean, log_sigma, u, log_likelihood)
     log_ratio -= joint_log_density(table, state, state.mean, state.log_sds[SIGMA], state.u, state.log_likelihood)
     if accept(rng, log_ratio):

@@ -27,28 +27,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from thali._compile.jit import allocating, part, scalar
-from thali._inference.numerics.cholesky import factorise
 from thali._inference.numerics.trajectories import dot
 
-from .likelihood import compute_slope, write_curvature
+from .likelihood import compute_slope
 from .moves import (
     SIGMA,
+    combine,
+    decompose_curvature,
     draw_level,
     draw_mean,
     draw_sds,
     draw_tie,
+    evaluate_people,
     expected_worth,
     move_directions,
     move_person,
     move_together,
     person_square,
-    row_precision,
     walk_scales,
-    write_deviations,
-    write_log_likelihood,
 )
 
 DECAY = 0.6  # of the gains of step adaptation
+STEP = 1e-6  # of differences of slopes
 EVALUATIONS = 8  # of the curvature, over which it is averaged
 
 
@@ -58,16 +58,17 @@ class PeopleState(NamedTuple):
     z: np.ndarray  # (N, 1 + q + K): columns x, directions f
     mean: np.ndarray  # (1 + q + K, n): worths, effects, loadings
     log_sds: np.ndarray  # (3,) log s, log sigma, log lambda
-    log_tie: np.ndarray  # (1,) log nu
+    nu: np.ndarray  # (1,) of ties
     u: np.ndarray  # (seen,) centred log worths of the options that each person has seen
     log_likelihood: np.ndarray  # (N,)
     log_step: np.ndarray  # (N + 1,) of trajectories: of each person, and of all together
     log_walk: np.ndarray  # (2,)
     curvature: np.ndarray  # (squares,) H of each person: shapes the moves
-    point: np.ndarray  # (seen,) mean log worths u0, about which the likelihood is nearly normal
-    pull: np.ndarray  # (seen,) H u0 and the slope at u0
+    pull: np.ndarray  # (seen,) b: H u plus the slope at u, a mean like H
+    axes: np.ndarray  # (squares,) of H, as rows; the last one is the level
+    bends: np.ndarray  # (seen,) curvature along each
     n_points: np.ndarray  # (1,) how many curvatures were averaged
-    root: np.ndarray  # (size, size) C, where C C^T is the metric of the moves of all together
+    metric: np.ndarray  # (size, size), lower half: curvature of all likelihoods in M, W and log sigma
 
 
 class PeopleRecord(NamedTuple):
@@ -98,8 +99,9 @@ def run(
     half = tune // 2
     every = max(1, (half - half // 2) // EVALUATIONS)
     if sweep == 0:
-        write_log_likelihood(table, state)
-        learn_curvature(table, state, state.point, 1.0)
+        combine(table, state, state.mean, 1.0, math.exp(state.log_sds[SIGMA]), state.u, state.u)
+        evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
+        learn_curvature(table, state, 1.0)
     while sweep < until:
         sweep += 1
         gain = 0.0
@@ -117,43 +119,33 @@ def run(
             walk_scales(rng, table, state, kind, gain)
         if half // 2 < sweep <= half and (half - sweep) % every == 0:
             state.n_points[0] += 1.0
-            learn_curvature(table, state, state.u, 1.0 / state.n_points[0])
+            learn_curvature(table, state, 1.0 / state.n_points[0])
         if sweep > tune and (sweep - tune) % thin == 0:
             record_draw(rng, table, state, record, (sweep - tune) // thin - 1)
 
 
 @part
-def learn_curvature(table: Any, state: Any, u: Any, weight: Any) -> None:
-    """Move the means of curvatures and of log worths of all people by this weight to those at u."""
-    nu = math.exp(state.log_tie[0])
+def learn_curvature(table: Any, state: Any, weight: Any) -> None:
+    """Move the mean curvature of each person by this weight to that at u, by differences of slopes."""
+    # Without a lapse a curvature is never below 0; a lapse scales it.
     for p in range(table.x.shape[0]):
-        first, last = table.first_option[p], table.first_option[p + 1]
-        m, curvature, point = last - first, person_square(table, state.curvature, p), state.point[first:last]
-        own, v, slope = np.empty((m, m)), np.empty((2, m)), np.empty(m)
-        write_curvature(table, nu, p, u[first:last], v, own)
-        for i in range(m):
-            point[i] += weight * (u[first + i] - point[i])
-            for j in range(m):
-                curvature[i, j] += weight * (own[i, j] - curvature[i, j])
-        compute_slope(table, table.lapse, nu, p, point, v, slope)
-        for i in range(m):
-            state.pull[first + i] = slope[i] + dot(curvature[i], point)
-    write_metric(table, state)
-
-
-@part
-def write_metric(table: Any, state: Any) -> None:
-    """Write the root of the metric of M, W and log sigma: the curvature of all likelihoods, and of the prior."""
-    (w, n), size, off = state.mean.shape, state.mean.size, np.empty(state.u.size)
-    write_deviations(table, state.z, state.mean, state.u, off)
-    state.root[:] = 0.0
-    state.root[size, size] = 2.0
-    for r in range(w):
-        for i in range(n):
-            state.root[r * n + i, r * n + i] = row_precision(table, state, r)
+        own = slice(table.first_option[p], table.first_option[p + 1])
+        u, pull, curvature = state.u[own], state.pull[own], person_square(table, state.curvature, p)
+        near, slope, moved = np.empty(u.size), np.empty(u.size), u.copy()
+        compute_slope(table, 0.0, state.nu[0], p, u, slope)
+        for i in range(u.size):
+            moved[i] += STEP
+            compute_slope(table, 0.0, state.nu[0], p, moved, near)
+            moved[i] = u[i]
+            bend = (1.0 - table.lapse) * (slope - near) / STEP
+            curvature[i] += weight * (bend - curvature[i])
+            pull[i] += weight * ((1.0 - table.lapse) * slope[i] + dot(bend, u) - pull[i])
+        decompose_curvature(table, state, p)
+    off = np.empty(state.u.size)
+    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    state.metric[:] = 0.0
     for p in range(table.x.shape[0]):
         add_person_metric(table, state, p, off)
-    factorise(state.root, state.root)
 
 
 @scalar
@@ -167,10 +159,10 @@ def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
             for r in range(w):
                 for other in range(r + 1):
                     row, column = r * n + table.option[first + i], other * n + table.option[first + j]
-                    state.root[row, column] += state.z[p, r] * state.z[p, other] * curvature[i, j]
+                    state.metric[row, column] += state.z[p, r] * state.z[p, other] * curvature[i, j]
         for r in range(w):
-            state.root[w * n, r * n + table.option[first + i]] += state.z[p, r] * bend
-        state.root[w * n, w * n] += off[first + i] * bend
+            state.metric[w * n, r * n + table.option[first + i]] += state.z[p, r] * bend
+        state.metric[w * n, w * n] += off[first + i] * bend
 
 
 @part
@@ -180,7 +172,7 @@ def record_draw(rng: np.random.Generator, table: Any, state: Any, record: Any, r
     record.population[row] = state.mean[:q]
     record.loadings[row] = state.mean[q:]
     record.log_sds[row] = state.log_sds
-    record.log_tie[row] = state.log_tie[0]
+    record.log_tie[row] = math.log(state.nu[0])
     record.log_likelihood[row] = state.log_likelihood.sum()
     worths = np.empty(n)
     for p in range(table.x.shape[0]):
@@ -189,6 +181,4 @@ def record_draw(rng: np.random.Generator, table: Any, state: Any, record: Any, r
         level = draw_level(rng, table, state, p)
         for i in range(table.first_option[p], table.first_option[p + 1]):
             worths[table.option[i]] = state.u[i] + level
-        middle = worths.sum() / n
-        for i in range(n):
-            record.worths[row, p, i] = worths[i] - middle
+        record.worths[row, p] = worths - worths.mean()
