@@ -46,6 +46,10 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
         "has_chains": False,
         "pictures": ("ranks", "predictions"),
     },
+    "bradley-terry-luce, individuals": {"pictures": ("ranks", "predictions", "individuals", "trace")},
+    "bradley-terry-luce, best and worst individuals": {
+        "pictures": ("ranks", "scores", "predictions", "individuals", "reach", "trace")
+    },
     "elimination-by-aspects": {},
     "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},
@@ -128,6 +132,7 @@ ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keep
     "bradley-terry-luce",
     "bradley-terry-luce, mcmc",
     "bradley-terry-luce, maximum likelihood",
+    "bradley-terry-luce, best and worst individuals",
     "elimination-by-aspects",
     "elimination-by-aspects, groups",
     "elimination-by-aspects, kinds",

@@ -50,6 +50,8 @@ SIZE_OF = {  # of the data of `TINY`
     CLASSES: "20 rows, 2 covariates, 2 classes",
     "random people": "4 respondents (p0: 4 comparisons, p1: 3 comparisons, p2: 3 comparisons, p3: 3 comparisons), "
     "3 options",
+    "individuals": "3 options, 3 pairs, 13 comparisons, 4 respondents",
+    "best and worst individuals": "4 options, 1 set of 4 options, 6 best-worst choices, 3 respondents",
     "columns of judges": "4 respondents (p0: 6 similarities, p1: 6 similarities, p2: 6 similarities, "
     "p3: 6 similarities), 4 objects",
 }
@@ -62,6 +64,8 @@ _KINDS = {  # by the end of a row's name
     "best-worst groups": BEST_WORST_GROUPS,
     "triplet groups": TRIPLET_GROUPS,
     "random people": "random people",
+    "individuals": "individuals",
+    "best and worst individuals": "best and worst individuals",
     "columns of judges": "columns of judges",
 }
 

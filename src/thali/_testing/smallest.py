@@ -124,6 +124,15 @@ def best_and_worst():
     return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
 
 
+def answered_best_and_worst():
+    """The best and the worst of four options, twice by each of three people."""
+    rows = [
+        ("a", "b", "c", "d", best, worst, f"p{k % 3}") for k, (best, worst) in enumerate("ac bd ad cb ac ba".split())
+    ]
+    columns = ["item1", "item2", "item3", "item4", "best", "worst", "person"]
+    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns), respondent="person"),)
+
+
 def answered_sets():
     """As many choices, of which it is known who made them."""
     frame = sets()[0].to_frame()
@@ -254,6 +263,7 @@ def _on_a_tree(model, data):
 GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
 _TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
+_INDIVIDUALS = th.people.Individuals()
 EBA, ADDITIVE, BTL = "elimination-by-aspects", "additive-clustering", "bradley-terry-luce"
 
 SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is special behind a comma
@@ -261,6 +271,12 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     f"{BTL}, mcmc": Smallest(partial(th.BradleyTerryLuce, method="mcmc"), pairs, CHAINS, first_pair),
     f"{BTL}, maximum likelihood": Smallest(
         partial(th.BradleyTerryLuce, method="maximum-likelihood"), pairs, {}, first_pair
+    ),
+    f"{BTL}, individuals": Smallest(
+        partial(th.BradleyTerryLuce, people=_INDIVIDUALS), answered_pairs, CHAINS, first_pair
+    ),
+    f"{BTL}, best and worst individuals": Smallest(
+        partial(th.BradleyTerryLuce, people=_INDIVIDUALS), answered_best_and_worst, CHAINS, first_set
     ),
     EBA: Smallest(th.EliminationByAspects, pairs, CHAINS, first_pair),
     f"{EBA}, unique": Smallest(partial(th.EliminationByAspects, aspects="unique"), pairs, CHAINS, first_pair),

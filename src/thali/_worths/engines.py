@@ -15,6 +15,7 @@ from thali._model.base import Job
 from thali._model.best_worst import RANKING
 from thali._model.engine import ChainsOfRespondents, Engine, Prepared, refuse_of_chains, refuse_other_methods
 from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
+from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.populations import INDEPENDENT, Individuals
 from thali._posterior.convergence import Advice
@@ -26,6 +27,7 @@ from .chains import Sampler
 from .of_data import check_estimable
 from .posterior import LatticeChain, TrajectoryChain, WorthProblem, tree_of_chains
 from .predictions import Quantities, WorthDraws
+from .simulation import replicates, sample_prior
 from .spec import BRADLEY_TERRY_LUCE
 
 if TYPE_CHECKING:
@@ -80,6 +82,14 @@ class OnePopulation(Engine):
         """Return the proportions that were observed, and what is predicted of them."""
         return model._draws.predictions(data, ci)
 
+    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        """Return a draw from the prior for each generator, and data of the same design at it."""
+        return sample_prior(problem, rngs)
+
+    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
+        return replicates(problem, model._draws, model._view.shape, rng)
+
 
 def refuse_respondent(respondent: Any) -> None:
     """Refuse to describe a new respondent where all have the same worths."""
@@ -119,12 +129,16 @@ class LaplaceEngine(OnePopulation, ChainsOfRespondents):
 
     def draws_of(self, model: Any) -> WorthDraws:
         """Return the draws of worths."""
-        view = model._view
-        log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
-        rule = view.best_worst or RANKING
-        options = view.fixed["option_values"].values if view.covariates else np.zeros((view.n_options, 0))
-        known = view.covariates, options, view.lapse, rule
-        return WorthDraws(view.labels, log_worths, view.tie, view.coefficients, *known, view.shape[0])
+        return read_draws(model._view)
+
+
+def read_draws(view: Any) -> WorthDraws:
+    """Read the draws of worths of a posterior."""
+    log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
+    rule = view.best_worst or RANKING
+    options = view.fixed["option_values"].values if view.covariates else np.zeros((view.n_options, 0))
+    known = view.covariates, options, view.lapse, rule
+    return WorthDraws(view.labels, log_worths, view.tie, view.coefficients, *known, view.shape[0])
 
 
 def _sampling_of(problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any) -> Sampling[Any]:

@@ -780,14 +780,10 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     # Simulated data --------------------------------------------------------------------------------------------------
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .simulation import sample_prior
-
-        return sample_prior(self._problem(self._as_data(data)), rngs)
+        return self._engine.sample_prior(self._problem(self._as_data(data)), rngs)
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        from .simulation import replicates
-
-        return replicates(self._problem(self._as_data(data)), self._draws, self._view.shape, rng)
+        return self._engine.replicates(self, self._problem(self._as_data(data)), rng)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
         from .simulation import observed

@@ -25,6 +25,7 @@ class AskedRespondents(NamedTuple):
     asked: Questions
     respondent: np.ndarray  # (questions,)
     question: np.ndarray  # (questions,) of the data
+    answer: np.ndarray  # (answers,) of the data
 
 
 def part_questions(asked: Questions) -> AskedRespondents:
@@ -39,7 +40,7 @@ def part_questions(asked: Questions) -> AskedRespondents:
     counts = np.bincount(start[row] + given.answer - asked.start[question], given.times, start[-1])
     ends = np.array([0, len(of)]), np.array([0, asked.rows.group_row[-1]])
     rows = asked.rows._replace(counted=asked.rows.counted[:, answer], group=ends[0], group_row=ends[1])
-    return AskedRespondents(Questions(start, counts, find_rows=lambda: rows), respondent, of)
+    return AskedRespondents(Questions(start, counts, find_rows=lambda: rows), respondent, of, answer)
 
 
 def respondent_probabilities(

@@ -3,18 +3,22 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from thali._inference.chains import Run, recorded_of
 from thali._inference.seeds import streams
+from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._posterior.convergence import Advice
 
-from ..engines import LaplaceEngine
+from ..engines import LaplaceEngine, read_draws
 from ..predictions import MAX_OPTIONS, Quantities, WorthDraws
 from .chain import PeopleChain
 from .check import check_respondents, predict_respondents
 from .draws import RespondentDraws, draw_new_respondents, read_respondent_draws
 from .log_predictive import log_predictive_of_new
 from .problem import PeopleProblem
+from .simulation import observe_counts, sample_prior, simulate_answers
 from .sweep import PeopleRecord
 from .tables import describe_new, scores_by
 
@@ -92,6 +96,15 @@ class IndividualsEngine(LaplaceEngine):
 
     def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
         return predict_respondents(model._draws, self.respondents_of(model), data, ci)
+
+    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        return sample_prior(problem, rngs, read_draws)
+
+    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        view = model._view
+        counts = simulate_answers(problem, model._draws, self.respondents_of(model), rng).counts
+        each = observe_counts(problem, counts)
+        return {name: values.reshape(*view.shape, -1) for name, values in each.items()}
 
 
 INDIVIDUALS = IndividualsEngine()

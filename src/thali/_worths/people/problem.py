@@ -72,7 +72,7 @@ class PeopleProblem(WorthProblem):
             "spread": (each, np.exp(log_sds[..., 0])),
             "spread_of_respondents": (each, np.sqrt(variance)),
             "residual_spread": (each, residual),
-            "log_likelihood": (each, log_likelihood + stored.log_constant),
+            "log_likelihood": (each, log_likelihood + self._log_coefficient()),
             "respondent_log_worth": ((*each, "respondent", "option"), worths),
         }
         coordinates: dict[Any, Any] = {
@@ -100,6 +100,10 @@ class PeopleProblem(WorthProblem):
             "constant_data": xr.Dataset(constants, {**stored.coordinates, **coordinates, **self._known_coordinates()}),
         }
         return tree_of(groups, {**origin(), **attributes, **self.dependence.attributes})
+
+    def _log_coefficient(self) -> float:
+        """Return the sum of the logarithms of multinomial coefficients of the answers of each respondent."""
+        return float(self.single.questions(self.has_ties).log_coefficients_of_people().sum())
 
     def _known_coordinates(self) -> dict[Any, Any]:
         """Return the names of respondent covariates as a coordinate; nothing without any."""
