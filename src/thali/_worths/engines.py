@@ -106,7 +106,8 @@ class LaplaceEngine(OnePopulation, ChainsOfRespondents):
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
         data = model._as_data(data)
-        sampling = self.sampling(model, data, checked_run(**asked))
+        tune = self.usual_tune if asked["tune"] is None else asked["tune"]
+        sampling = self.sampling(model, data, checked_run(**{**asked, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
         return model._job_of(sampling, str(data))
