@@ -217,7 +217,7 @@ _FIRST_OF_PEOPLE = (
 )
 _LAST_OF_PEOPLE = (
     people.parameters,
-    people.check_of_people,
+    check,
     summary,
     data,
     methods(lambda model: (*modelled(model), *people.modelled(model))),
