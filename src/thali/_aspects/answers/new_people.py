@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._model.asked_sets import has_answers, places_of
-from thali._model.best_worst import rule_of
 from thali._model.log_predictive import choices_by_person, log_of_choices
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
@@ -82,7 +81,7 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
     import pandas as pd
 
     choices_by_person(data)  # which refuses other data
-    population, lapse, rule = population_in(posterior), posterior.lapse, rule_of(posterior)
+    population, lapse = population_in(posterior), posterior.lapse
     draws = population.common.n_draws
     population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
     found, known = {}, None if population.slopes is None else known_in(posterior, data.people)
@@ -94,7 +93,7 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
         def log_likelihood(
             columns: FeatureColumns, places: Any = places, which: Any = which, times: Any = times
         ) -> np.ndarray:
-            draws_of = out_of_sets(columns, places, has_answers(data), lapse, rule)[0]
+            draws_of = out_of_sets(columns, places, has_answers(data), lapse)[0]
             return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
 
         of_person = population if known is None else population.of(known_of(population, known.loc[name].to_numpy()))

@@ -152,13 +152,12 @@ ENGLISH = SENTENCES | {
     "ml.utility": "Utility scale: total weight of the aspects of each option",
     "ml.utility.caption": "Utility of each option, with its {interval}.",
     "ml.fit": "Measures of fit",
-    "ml.pearson": "The alternative is the saturated model, which has a separate probability for each {unit}. Pearson"
+    "ml.pearson": "The alternative is the saturated model, which has a separate probability for each pair. Pearson"
     " X² = {pearson}.",
     "ml.ties": "Tie parameter nu: {nu} (standard error {error}).",
     "ml.likelihood": "Log-likelihood {log_likelihood}, including {what}; AIC {aic}, BIC {bic}.",
     "ml.pairs": "Pairs",
     "ml.outcomes": "Pair outcomes",
-    "ml.choices": "Choices",
     "ml.worst": "{what} predicted worst: {worst}.",
     "ml.residuals": "Deviance residuals, largest absolute values first",
     "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given aspects.",
