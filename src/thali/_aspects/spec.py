@@ -57,9 +57,7 @@ ELIMINATION = ModelSpec(
     features="aspects",
     pictures=("features", "n_features", "trace", "predictions", "ranks"),
     options=(
-        METHOD.but(
-            help=". maximum-likelihood requires known aspects, and unique aspects for choices of more than two options"
-        ),
+        METHOD.but(help=". maximum-likelihood requires known aspects, and choices between two options"),
         Option(
             "aspects",
             "Aspects of the model. ibp: infer their number; unique: one per option (Bradley-Terry-Luce); K: exactly K;"

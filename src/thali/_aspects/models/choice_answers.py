@@ -219,8 +219,8 @@ class ChoiceAnswers(LatentFeatures):
         """Posterior predictive check: which observed proportions does the model miss?
 
         Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
-        and the observed proportion is held against the replicates; best and worst are counted by option. Replicates of
-        a pair have the covariates of its comparisons.
+        and the observed proportion is held against the replicates. Replicates of a pair have the covariates of its
+        comparisons.
         `thali.plots.check` draws the table.
 
         Parameters
@@ -236,9 +236,8 @@ class ChoiceAnswers(LatentFeatures):
             One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
             (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the
             interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
-            interval). If there are ties two rows a pair, with the column tied: of the choices of a, and of the ties; of
-            best-worst choices two rows an option (option, named): how often it was the best where it was offered, and
-            the worst. ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
+            interval). If there are ties two rows a pair, with the column tied: of the choices of a, and of the ties.
+            ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
             2 on average, of which the check says nothing). Where the model is true it is conservative: below .05
             in .5 to 1.5 % of simulated data sets.
 

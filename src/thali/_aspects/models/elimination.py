@@ -24,7 +24,7 @@ from thali._trees.tree import Tree
 from thali.errors import ArgumentError, InPython, Setting
 
 from ..choice_dependence import dependence_of_choices
-from ..likelihoods.elimination import Elimination, as_choices, refuse_sets
+from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
@@ -173,8 +173,6 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
     def _as_data(self, data: Any) -> Any:
         check_people(self.people, data=data)
         data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
-        if isinstance(self.people, LatentClasses):  # everybody's answers are in the form in which they are modelled
-            data = as_choices(data)
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
