@@ -135,6 +135,8 @@ def test_jacobian_of_a_walk(problem):
     state.curvature[:] = np.concatenate(
         [np.eye(m).ravel() - 1.0 / m for m in np.diff(table.first_option)]  # of what has no level
     )
+    for p in range(len(table.x)):
+        moves.decompose_curvature(table, state, p)
     state.pull[:] = 0.1 * np.arange(state.pull.size)
     mean, log_sigma = 1.3 * state.mean, state.log_sds[moves.SIGMA] + 0.4
     last = table.first_option[1:] - 1

@@ -65,6 +65,8 @@ def start_people(table: AnswerTable, n_directions: int, rng: np.random.Generator
         log_walk=np.full(2, math.log(WALK)),
         curvature=np.zeros(table.first_square[-1]),
         pull=np.zeros(seen),
+        axes=np.zeros(table.first_square[-1]),
+        bends=np.zeros(seen),
         n_points=np.zeros(1),
         metric=np.zeros((size, size)),
     )

@@ -335,44 +335,37 @@ def move_together(rng: np.random.Generator, table: Any, state: Any, gain: Any) -
 
 
 @part
-def approximate(table: Any, state: Any, p: Any, centre: Any, log_sigma: Any, root: Any, middle: Any) -> None:
-    r"""Write the normal approximation of person p's log worths :math:`u_i - u_m`, :math:`i < m`, given M' z centred.
-
-    The precision is A = L L^T = H + C / sigma^2, and the mean A^-1 (b + M' z / sigma^2): tuning averaged H and
-    b = H u + slope at u. L goes into `root`, and L^-1 of the bracket into `middle`.
-    """
-    first, curvature, precision = (
-        table.first_option[p],
-        person_square(table, state.curvature, p),
-        math.exp(-2.0 * log_sigma),
-    )
-    for i in range(middle.size):
-        middle[i] = state.pull[first + i] + precision * centre[first + i]
-        for j in range(i + 1):
-            root[i, j] = curvature[i, j] + precision * ((1.0 if i == j else 0.0) - 1.0 / (middle.size + 1))
-    factorise(root, root)
-    solve_lower(root, middle)
+def decompose_curvature(table: Any, state: Any, p: Any) -> None:
+    """Write the axes of person p's curvature, as rows, and the curvature along each; the last axis is the level."""
+    curvature = person_square(table, state.curvature, p)
+    m = len(curvature)
+    bends, columns = np.linalg.eigh(curvature + (1.0 + np.trace(curvature)) / m)
+    person_square(table, state.axes, p)[:] = columns.T
+    state.bends[table.first_option[p] : table.first_option[p + 1]] = bends
 
 
 @part
 def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> Any:
-    """Carry all u from their normal approximations to those at a new M and sigma; returns the log Jacobian."""
+    r"""Carry all u from their normal approximations to those at a new M and sigma; returns the log Jacobian.
+
+    Tuning averaged the curvature H and b = H u + slope at u. The approximation has the precision
+    :math:`A = H + C / \sigma^2` and the mean :math:`A^{-1} (b + M'z / \sigma^2)`, and
+    :math:`u' = \bar u' + A'^{-1/2} A^{1/2} (u - \bar u)`, axis by axis of H.
+    """
     log_jacobian, centre, new_centre = 0.0, np.empty(u.size), np.empty(u.size)
+    old, new = math.exp(-2.0 * state.log_sds[SIGMA]), math.exp(-2.0 * log_sigma)
     combine(table, state, state.mean, 1.0, 0.0, state.u, centre)
     combine(table, state, mean, 1.0, 0.0, state.u, new_centre)
+    u[:] = 0.0
     for p in range(table.x.shape[0]):
-        first, m = table.first_option[p], table.first_option[p + 1] - table.first_option[p] - 1
-        root, new_root, middle, place = np.empty((m, m)), np.empty((m, m)), np.empty(m), np.empty(m)
-        approximate(table, state, p, centre, state.log_sds[SIGMA], root, middle)
-        approximate(table, state, p, new_centre, log_sigma, new_root, place)
-        place -= middle
-        for i in range(m):
-            log_jacobian += math.log(root[i, i] / new_root[i, i])
-            for k in range(i, m):
-                place[i] += root[k, i] * (state.u[first + k] - state.u[first + m])
-        solve_upper(new_root, place)
-        u[first : first + m], u[first + m] = place, 0.0
-    combine(table, state, mean, 0.0, 1.0, u, u)
+        own, axes = slice(table.first_option[p], table.first_option[p + 1]), person_square(table, state.axes, p)
+        for k in range(len(axes) - 1):
+            bend, pull = state.bends[own.start + k], dot(axes[k], state.pull[own])
+            shrink = math.sqrt((bend + old) / (bend + new))
+            place = dot(axes[k], state.u[own]) - (pull + old * dot(axes[k], centre[own])) / (bend + old)
+            place = shrink * place + (pull + new * dot(axes[k], new_centre[own])) / (bend + new)
+            log_jacobian += math.log(shrink)
+            u[own] += place * axes[k]
     return log_jacobian
 
 

@@ -33,6 +33,7 @@ from .likelihood import compute_slope
 from .moves import (
     SIGMA,
     combine,
+    decompose_curvature,
     draw_level,
     draw_mean,
     draw_sds,
@@ -64,6 +65,8 @@ class PeopleState(NamedTuple):
     log_walk: np.ndarray  # (2,)
     curvature: np.ndarray  # (squares,) H of each person: shapes the moves
     pull: np.ndarray  # (seen,) b: H u plus the slope at u, a mean like H
+    axes: np.ndarray  # (squares,) of H, as rows; the last one is the level
+    bends: np.ndarray  # (seen,) curvature along each
     n_points: np.ndarray  # (1,) how many curvatures were averaged
     metric: np.ndarray  # (size, size), lower half: curvature of all likelihoods in M, W and log sigma
 
@@ -137,6 +140,7 @@ def learn_curvature(table: Any, state: Any, weight: Any) -> None:
             bend = (1.0 - table.lapse) * (slope - near) / STEP
             curvature[i] += weight * (bend - curvature[i])
             pull[i] += weight * ((1.0 - table.lapse) * slope[i] + dot(bend, u) - pull[i])
+        decompose_curvature(table, state, p)
     off = np.empty(state.u.size)
     combine(table, state, state.mean, -1.0, 1.0, state.u, off)
     state.metric[:] = 0.0
