@@ -17,6 +17,7 @@ from thali._model.engine import ChainsOfRespondents, Engine, Prepared, refuse_of
 from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
+from thali._people.columns import no_covariates
 from thali._people.populations import INDEPENDENT, Individuals
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
@@ -49,7 +50,8 @@ class OnePopulation(Engine):
 
     def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return what predictions are means over."""
-        refuse_respondent(respondent)
+        if respondent is not None:
+            raise no_covariates()
         return self.draws_of(model)
 
     def quantities(self, model: Any) -> Quantities:
@@ -89,12 +91,6 @@ class OnePopulation(Engine):
     def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
         """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
         return replicates(problem, model._draws, model._view.shape, rng)
-
-
-def refuse_respondent(respondent: Any) -> None:
-    """Refuse to describe a new respondent where all have the same worths."""
-    if respondent is not None:
-        raise ArgumentError(Argument("respondent"), " requires ", Setting("people", Individuals()), ".")
 
 
 class LaplaceEngine(OnePopulation, ChainsOfRespondents):
@@ -240,7 +236,8 @@ class MaximumEngine(OnePopulation):
         return self._draws(found, found.point[:, None] + np.hstack([normal, -normal]))
 
     def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
-        refuse_respondent(respondent)
+        if respondent is not None:
+            raise no_covariates()
         return self._draws(model.estimates_, model.estimates_.point[:, None])
 
     def _draws(self, found: EstimatedWorths, points: np.ndarray) -> WorthDraws:

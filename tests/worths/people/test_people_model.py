@@ -91,7 +91,7 @@ def test_a_new_respondent_is_predicted_from_what_is_known(model):
         model.predict_proba([("f", "a")], respondent={"member": "y"})
     with refused(ArgumentError, "'maybe'", "'member'"):
         model.predict_proba([("f", "a")], respondent={"member": "maybe", "age": 24})
-    with refused(ArgumentError, "respondent", "Individuals()"):
+    with refused(ArgumentError, "respondent", "columns"):
         th.BradleyTerryLuce().fit(two_options(), **RUN).predict_proba([("a", "b")], respondent={"age": 24})
 
 
