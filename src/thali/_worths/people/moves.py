@@ -141,7 +141,7 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
     write_precision(table, state, p, loading, root, precision)
     for i in range(m):
         centre[i] = expected_worth(table.x, state.mean, p, table.option[first + i])
-    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
+    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)  # the last term: of levels
     factorise(metric, metric)
     u = state.u[first : first + m]
     target, place = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
@@ -248,9 +248,8 @@ def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: 
     if not is_spread_known:
         line = ScaleLine(MIDDLE / WIDTH**2 - table.n_options, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0)
         log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
-    if loadings.size > 0:
-        line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
-        log_sds[LAMBDA] = draw_on_line(rng, line, log_sds[LAMBDA], 0.5)
+    line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
+    log_sds[LAMBDA] = draw_on_line(rng, line, log_sds[LAMBDA], 0.5)
 
 
 @part
