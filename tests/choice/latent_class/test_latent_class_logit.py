@@ -12,15 +12,7 @@ from helpers.sentences import refused, warned
 import thali as th
 import thali._choice.latent_class.fit as fit
 from thali._choice.coding import coding_of
-from thali._choice.latent_class.fit import (
-    DRAWS,
-    climb,
-    equal_classes,
-    expect_and_maximise,
-    panel_of,
-    point,
-    to_summit,
-)
+from thali._choice.latent_class.fit import DRAWS, climb, equal_classes, expect_and_maximise, panel_of, point, to_summit
 from thali._people.segments import adjusted_rand
 from thali.errors import ArgumentError, DataError, EstimateWarning
 

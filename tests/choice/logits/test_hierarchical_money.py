@@ -172,14 +172,8 @@ BAD = {
         {"interactions": [("price", "zoom")]},
         ("space='willingness-to-pay'", "'price'", "'price:zoom[yes]'"),
     ),
-    "another direction": (
-        {"signs": {"price": "increasing"}},
-        ("space='willingness-to-pay'", "'price'"),
-    ),
-    "ignored": (
-        {"attention": True},
-        ("space='willingness-to-pay'", "'price'"),
-    ),
+    "another direction": ({"signs": {"price": "increasing"}}, ("space='willingness-to-pay'", "'price'")),
+    "ignored": ({"attention": True}, ("space='willingness-to-pay'", "'price'")),
 }
 
 
