@@ -223,9 +223,7 @@ def test_classes_that_coincide_are_said():
 
 
 MISTAKES = [
-    ({"classes": 0}, ArgumentError, ("classes", "got 0")),
     ({"classes": [2, 1.5]}, ArgumentError, ("classes", "got 1.5")),
-    ({"classes": "three"}, ArgumentError, ("classes", "got 'three'")),
     ({"classes": []}, ArgumentError, ("classes", "got none")),
     ({"classes": 10}, DataError, ("10 classes", "9 respondents")),
     (
@@ -233,8 +231,6 @@ MISTAKES = [
         DataError,
         ("9 respondents", "5-fold cross-validation", "8 classes", "choose='bic'"),
     ),
-    ({"choose": "aic"}, ArgumentError, ("choose", "'bic'", "'held-out'", "got 'aic'")),
-    ({"starts": 0}, ArgumentError, ("starts", "got 0")),
     ({"linear": "prize"}, ArgumentError, ("linear", "contains 'prize'", "'price'")),
 ]
 

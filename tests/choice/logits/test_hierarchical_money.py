@@ -165,7 +165,6 @@ def test_new_people_are_of_the_population(study):
 
 
 BAD = {
-    "a word": ({"space": "money"}, ("space", "'preference'", "'willingness-to-pay'", "got 'money'")),
     "levels": ({"linear": ()}, ("space='willingness-to-pay'", "'price'", "linear='price'")),
     "knots": ({"linear": (), "knots": {"price": [10]}}, ("space='willingness-to-pay'", "'price'")),
     "interaction": (
