@@ -186,21 +186,15 @@ def five_aspects(seed=0, occasions=20_000):
     labels = list("ABCDEF")
     members = ["AB", "CD", "ACE", "BDF", "DEF"]
     weights = [3.0, 2.0, 2.5, 1.5, 2.0]
-    matrix = np.array([[x in owners for owners in members] for x in labels])
     sets: dict = {}
-    columns = FeatureColumns(
-        np.array([5]),
-        np.array(weights),
-        matrix.sum(0),
-        np.nonzero(matrix.T)[1],
-        np.full((1, 6), 1.0),
-    )
+    aspects = {i: [k for k, owners in enumerate(members) if x in owners] + [x] for i, x in enumerate(labels)}
+    weight = dict(enumerate(weights)) | dict.fromkeys(labels, 1.0)
     for _ in range(occasions):
         offered = tuple(sorted(rng.permutation(6)[: rng.integers(2, 6)]))
         sets[offered] = sets.get(offered, 0) + 1
     counts = {}
     for offered, times in sets.items():
-        p = set_probability_draws(columns, np.array([0, len(offered)]), np.array(offered), 0.01)[0]
+        p = th.likelihoods.elimination_probabilities(offered, aspects, weight, lapse=0.01)
         counts[tuple(labels[i] for i in offered)] = rng.multinomial(times, p / p.sum())
     return choices_of(counts, labels), [tuple(owners) for owners in members]
 
