@@ -14,8 +14,6 @@ from helpers.set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
 from thali import Choices
-from thali._aspects.draws.columns import FeatureColumns
-from thali._aspects.likelihoods.set_draws import set_probability_draws
 from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
 
 
@@ -131,11 +129,10 @@ def conditional_logit(data):
 
 
 def elimination_with_unique_aspects(data, utilities):
-    """The log-likelihood of elimination without shared aspects, by the arithmetic of the samplers."""
-    weights = np.exp(utilities)[None]
-    none = np.zeros(0, np.int64)
-    columns = FeatureColumns(np.zeros(1, np.int64), none.astype(float), none, none, weights)
-    p = set_probability_draws(columns, data.start, data.members, 0.0)[0]
+    """The log-likelihood of elimination without shared aspects."""
+    aspects, weights = {i: [i] for i in range(data.n_options)}, dict(enumerate(np.exp(utilities)))
+    sets = np.split(data.members, data.start[1:-1])
+    p = np.concatenate([th.likelihoods.elimination_probabilities(each.tolist(), aspects, weights) for each in sets])
     return float(data.counts @ np.log(p))
 
 
