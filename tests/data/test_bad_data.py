@@ -11,7 +11,6 @@ from scipy.sparse import coo_array
 import thali._data.kinds as kinds
 from thali import PairedComparisons
 from thali._reading.recognise import read
-from thali._reading.table import read_table
 from thali.errors import DataError
 
 NAN, INF = float("nan"), float("inf")
@@ -182,19 +181,6 @@ def test_columns_that_say_nothing_of_choices(tmp_path):
     path.write_text("club,stadium,seats\nHull,KCOM,25400\nStoke,Bet365,30089\nWigan,DW,25138\n")
     with refused(DataError, "football.csv", "'club'", "'stadium'", "'seats'"):
         read(path, kinds.PAIRS)
-
-
-@pytest.mark.parametrize("reader", [read_table, read])
-def test_paths(reader, tmp_path):
-    (tmp_path / "choices.csv").write_text(",A,B\nA,0,1\nB,1,0\n")
-    for path, sentence in (
-        (tmp_path, f"{str(tmp_path)!r} is a folder; give the path of a file."),
-        (tmp_path / "choice.csv", f"There is no file {str(tmp_path / 'choice.csv')!r}. Did you mean 'choices.csv'?"),
-        (tmp_path / "no" / "x.csv", f"There is no file {str(tmp_path / 'no' / 'x.csv')!r}."),
-    ):
-        with pytest.raises(DataError) as caught:
-            reader(path)
-        assert str(caught.value) == sentence
 
 
 def test_workbooks_and_parquet_files(tmp_path):

@@ -149,16 +149,6 @@ def _matrix(model, tasks):
     return coding_of(segments()[0], model.linear).matrix(tasks.products)[tasks.row_product]
 
 
-@pytest.mark.fit
-def test_the_same_seed_gives_the_same_model():
-    data = segments()[0]
-    first, second = (th.LatentClassLogit(2, starts=4).fit(data, random_seed=5, progressbar=False) for _ in range(2))
-    assert first.coef_.equals(second.coef_) and first.run_settings() == {"random_seed": 5}
-    products = pd.DataFrame({"price": [5, 25], "brand": ["A", "C"], "zoom": ["no", "yes"]})
-    shares = [model.market_shares(products, people="respondents") for model in (first, second)]
-    pd.testing.assert_frame_equal(*shares, check_exact=True)
-
-
 def test_draws_spread_as_the_standard_errors_say():
     """A mean over D draws has the error sd / sqrt(D), a standard deviation about sd / sqrt(2 D)."""
     model = fitted()
