@@ -44,11 +44,14 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
         "has_chains": False,
         "pictures": ("ranks", "predictions"),
     },
+    "bradley-terry-luce, individuals": {"pictures": ("ranks", "predictions", "individuals", "trace")},
+    "bradley-terry-luce, best and worst individuals": {
+        "pictures": ("ranks", "scores", "predictions", "individuals", "reach", "trace")
+    },
     "elimination-by-aspects": {},
     "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, described groups": {"pictures": _OF_GROUPS},
-    "elimination-by-aspects, unique, best-worst groups": {"pictures": ("trace",)},
     "elimination-by-aspects, kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
@@ -73,8 +76,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 }
 
 # whose compiled code no other test of the default suite needs: they are met behind `long`
-RARE_ENDS = "described groups", "best-worst groups", "triplet groups"
-RARE_ENDS += "choice kinds", "columns of judges"
+RARE_ENDS = "described groups", "triplet groups", "choice kinds", "columns of judges"
 _PEOPLE = Smallest(
     th.BradleyTerryLuce,
     SMALLEST["elimination-by-aspects, kinds"].data,
@@ -97,7 +99,7 @@ TINY["elimination-by-aspects, random people"] = Tiny(
     SMALLEST["elimination-by-aspects, kinds"].data,
     SMALLEST["elimination-by-aspects"].run,
     SMALLEST["elimination-by-aspects"].ask,
-    pictures=("individuals", "scores", "segments", "n_features", "trace"),
+    pictures=("individuals", "segments", "n_features", "trace"),
 )
 TINY["additive-clustering, columns of judges"] = Tiny(
     partial(th.AdditiveClustering, people=th.people.Individuals(by=["age"])),
@@ -125,6 +127,7 @@ ONE_OF_EACH = (  # a model of each wing, and one of each way in which a fit keep
     "bradley-terry-luce",
     "bradley-terry-luce, mcmc",
     "bradley-terry-luce, maximum likelihood",
+    "bradley-terry-luce, best and worst individuals",
     "elimination-by-aspects",
     "elimination-by-aspects, groups",
     "elimination-by-aspects, kinds",

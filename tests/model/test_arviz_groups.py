@@ -19,9 +19,10 @@ from thali.errors import ArgumentError, DataError, NotFittedError
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore")]
 
 # of groups and of kinds of people, and of people themselves, there are no prior densities
-_SEVERAL = "groups", "kinds", "random people", "columns of judges"
+_SEVERAL = "groups", "kinds", "random people", "individuals", "columns of judges"
 DRAWN = [name for name, tiny in TINY.items() if tiny.has_chains and not name.endswith(_SEVERAL)]
 WITH_DENSITIES = [name for name in DRAWN if name != "product-classes"]  # its draws lack the passing part of the values
+_OF_WORTHS = "bradley-terry-luce, individuals", "bradley-terry-luce, best and worst individuals"
 _FITTED = {}
 
 
@@ -79,7 +80,7 @@ def test_arviz_summarises_a_fit_and_its_file(name, tmp_path):
 
 
 @pytest.mark.first(5)
-@of_models(DRAWN)
+@of_models([*DRAWN, *_OF_WORTHS])
 def test_posterior_predictive_adds_a_group(name):
     model, design = fitted(name), TINY[name].data()
     before = model.posterior_.copy(deep=True)
@@ -98,7 +99,7 @@ def test_posterior_predictive_adds_a_group(name):
 
 
 @pytest.mark.first(8)
-@of_models([*DRAWN, "elimination-by-aspects, random people"])
+@of_models([*DRAWN, *_OF_WORTHS, "elimination-by-aspects, random people"])
 def test_sample_prior_has_the_variables_of_the_posterior(name):
     tree = TINY[name].model().sample_prior(*TINY[name].data(), draws=3, random_seed=1)
     fit = fitted(name).posterior_

@@ -15,16 +15,23 @@ Under the rule "reversed" it is one choice, of the pair that differs most (maxim
     P(b, w \mid S) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j} + \frac{\varepsilon}{m (m - 1)}
 """
 
+from typing import Any
+
 import numpy as np
 
 from thali._data.answers import first_answers, ordered_pairs
-from thali._posterior.view import Posterior
 
 RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)
-LARGEST = 6  # members of a set under the rule "ranking"
+LARGEST, LARGEST_OF_INDIVIDUALS = 6, 3  # members of a set under the rule "ranking"; where respondents differ
 BLOCK = 2**14  # draws times sets at once, of each of which there are all subsets
 MIN_SHARE = 1e-100  # share of the largest weight of a set that stands for a weight of 0 in quotients
+
+
+def usual_rule(data: Any, of_individuals: bool) -> str:
+    """Return the rule by which the best and the worst of data are modelled unless one is named."""
+    largest = LARGEST_OF_INDIVIDUALS if of_individuals else LARGEST
+    return REVERSED if data.worst is not None and data.sizes.max() > largest else RANKING
 
 
 def answer_probabilities(
@@ -81,8 +88,3 @@ def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:
     own = above_zero(own)
     odds = own[..., best] / own[..., worst]
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))
-
-
-def rule_of(posterior: Posterior) -> str:
-    """By which rule best and worst are chosen according to a posterior."""
-    return posterior.best_worst or RANKING

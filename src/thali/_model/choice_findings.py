@@ -55,8 +55,8 @@ SENTENCES = {
     " of respondents' scores, each adjusted for its leverage ({df}) {source}.",
     "independence.methods.power": "The {answers} answers came from {people} respondents; the likelihood was raised to"
     " the power of one over the design effect ({effect}) {source}.",
-    "independence.methods.random": "Each of the {people} respondents had individual weights, which varied around the"
-    " population weights.",
+    "independence.methods.random": "Each of the {people} respondents had individual values, which varied around"
+    " those of the population.",
     "option_scores": "Highest scores: {named}; an average option scores {average}.",
     "option_scores.brief": "{scale}; an average option scores {average}.",
     "option_scores.none.brief": "{scale}.",

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._data.kinds import CHOICES, CLASSES, EXPERIMENTS, GROUPS, PAIRS, DataForm, form_of
 from thali._people.populations import ADJUSTED, INDEPENDENT, parse_people
+from thali._posterior.dependence import INDIVIDUALS
 from thali.errors import DataError
 
 from .registry import SPECS, spec_named
@@ -14,8 +15,8 @@ from .registry import SPECS, spec_named
 MIN_TASKS = 4  # of the median respondent, from which on respondents have individual utilities
 MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
 MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
-MAX_RANKED = 6  # members of a set whose best and worst are those of a ranking
 WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
+OF_WORTHS = INDEPENDENT, ADJUSTED, INDIVIDUALS  # how respondents may differ in worths
 OF_RESPONDENTS = ("people", "group", "method", "spread")  # options of which each excludes individual worths
 OF_ASPECTS = "aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar"  # of shared aspects
 
@@ -63,11 +64,11 @@ class Offer(NamedTuple):
         """The model."""
         return spec_named(self.name)
 
-    def has(self, words: Iterable[str]) -> bool:
+    def has(self, words: Iterable[str], people: Any = None) -> bool:
         """Return whether the model has all of these options, by its usual method unless one is named."""
         spec, words = self.spec, {*words}
-        is_any = "method" in words or not spec.methods
-        options = spec.options if is_any else spec.options_of(spec.methods[0])
+        method = spec.method_of({"people": people} if people else dict.fromkeys(words))
+        options = spec.options if "method" in words or not method else spec.options_of(method)
         return {option.word for option in options}.issuperset(words)
 
 
@@ -92,7 +93,7 @@ def compared_by_default(data: Any, usual: str) -> str:
         return WORTHS
     if data.worst is None or _has_small_sets(data):
         return usual
-    return f"{WORTHS},individuals=individuals:unique" if len(data.respondents) > 1 else WORTHS
+    return f"{WORTHS},individuals=individuals:{WORTHS}" if len(data.respondents) > 1 else WORTHS
 
 
 class DefaultModel(NamedTuple):
@@ -117,23 +118,21 @@ def offers_of(kind: str) -> list[Offer]:
 def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> DefaultModel:
     """Return the model of these data that has these options of the command line, the usual one if that does.
 
-    Worths that differ between respondents or groups are those of unique aspects.
+    Worths that differ between latent classes or groups are those of unique aspects.
     """
     words = {*words}
     if form_of(data) == DataForm(CHOICES, GROUPS):
         data = data.pooled()
     offers = offers_of(data.kind)
-    # the first of those that fit equally well
-    offer = max(offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data)))
     usual = max(offers, key=lambda each: each.is_usual(data))
     settings = {}
+    if usual.name == WORTHS and _has_individual_scores(data) and words.isdisjoint(OF_RESPONDENTS):
+        settings["people"] = people = INDIVIDUALS
+    # the first of those that fit equally well
+    offer = max(offers, key=lambda each: (each.has(words, people), each.is_possible(data), each.is_usual(data)))
     if usual.name == WORTHS:
         of_aspects = next(each for each in offers if each.name == ASPECTS)
-        if data.worst is not None and data.sizes.max() > MAX_RANKED and "best-worst" not in words:
-            settings["best-worst"] = "reversed"
-        if _has_individual_scores(data) and words.isdisjoint(OF_RESPONDENTS) and of_aspects.has(words):
-            settings["people"] = "individuals"
-        if "people" in settings or people not in (None, INDEPENDENT, ADJUSTED):
+        if people not in (None, *OF_WORTHS):
             offer = of_aspects
         if offer is of_aspects and words.isdisjoint(OF_ASPECTS):
             settings["aspects"] = "unique"
@@ -142,18 +141,24 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
 
 
 def _has_individual_scores(data: Any) -> bool:
-    """Return whether the respondents of MaxDiff have individual worths."""
-    return data.worst is not None and 1 < len(data.respondents) <= data.n_answers / 2
+    """Return whether respondents have individual worths: where the average one answered two sets or rankings."""
+    if data.kind != CHOICES:
+        return False
+    answers = data.n_answers
+    if data.worst is None:  # a ranking is a choice from all of its options, then from the rest
+        size = data.sizes[data.set_of[data.choice]]
+        answers = data.times[size == size.max()].sum()
+    return 1 < len(data.respondents) <= answers / 2
 
 
 def fit(data: Any, **settings: Any) -> Any:
     """Fit the model that `thali fit` fits to such data unless one is named.
 
     Choice experiments whose median respondent answered four tasks or more have a hierarchical logit, others a
-    multinomial logit. MaxDiff, rankings and choices from sets larger than three have Bradley-Terry-Luce worths; in
-    MaxDiff each respondent has individual worths where the respondents are known. Choices out of smaller sets and pairs
-    of up to 40 options have elimination by aspects; pairs of more options have worths. Similarities and triplets have
-    additive clustering; covariates and classes have Plackett-Luce regression.
+    multinomial logit. MaxDiff, rankings and choices from sets larger than three have Bradley-Terry-Luce worths; each
+    respondent has individual worths where the average one answered two sets or rankings. Choices out of smaller sets
+    and pairs of up to 40 options have elimination by aspects; pairs of more options have worths. Similarities and
+    triplets have additive clustering; covariates and classes have Plackett-Luce regression.
 
     Parameters
     ----------

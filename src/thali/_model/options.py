@@ -119,7 +119,7 @@ PEOPLE = Option(
     "people",
     "How respondents differ. independent: no differences, and all answers are independent; adjusted: no differences,"
     " but intervals generalise to new respondents; individuals: the weights of each respondent vary around common"
-    " weights; individuals:each: some of these weights vary more than others; classes:K (choices only): K latent"
+    " weights; classes:K (choices only): K latent"
     " classes; classes:K:similar: K latent classes whose weights vary around common weights; groups:similar or"
     " groups:common (with --group): groups have similar or the same weights.",
     PEOPLE_VALUE,
@@ -129,7 +129,6 @@ PEOPLE = Option(
         "independent": INDEPENDENT,
         "adjusted": ADJUSTED,
         "individuals": Individuals(),
-        "individuals:each": Individuals(spread="each"),
         "classes:2": LatentClasses(2),
         "classes:3": LatentClasses(3),
         "groups:similar": Groups("similar"),
@@ -141,11 +140,12 @@ PEOPLE_WITHOUT_CLASSES = PEOPLE.but(
     words={word: value for word, value in PEOPLE.words.items() if not isinstance(value, LatentClasses)},
 )
 PEOPLE_OF_WORTHS = PEOPLE.but(
-    help="How respondents differ. independent: not at all (all answers are independent); adjusted: independent, but"
-    " with intervals that generalise to new respondents.",
-    default="adjusted with laplace, else independent (the convergence check warns)",
-    metavar="adjusted|independent",
-    words={"independent": INDEPENDENT, "adjusted": ADJUSTED},
+    help="How respondents differ. individuals: each respondent has individual worths, which vary around those of the"
+    " population; adjusted: no differences, but intervals generalise to new respondents; independent: no differences,"
+    " and all answers are independent.",
+    default="individuals for best and worst choices; else adjusted with laplace, independent with other methods",
+    metavar="individuals|adjusted|independent",
+    words={"individuals": Individuals(), "independent": INDEPENDENT, "adjusted": ADJUSTED},
 )
 SIGNS = Option(
     "signs",

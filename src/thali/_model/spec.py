@@ -129,6 +129,8 @@ class ModelSpec:
         Of an alias that names a special case, the option without which it is none.
     methods_mean : mapping
         Of a method, the settings that it has unless others are given.
+    method_of_individuals : str
+        The method where respondents have individual parameters; "": the default.
     implied_by : tuple of str
         Arguments that name the model, because only its data have them.
     papers : tuple of str
@@ -147,8 +149,17 @@ class ModelSpec:
     aliases_mean: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     aliases_need: Mapping[str, str] = field(default_factory=dict)
     methods_mean: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    method_of_individuals: str = ""
     implied_by: tuple[str, ...] = ()
     papers: tuple[str, ...] = ()
+
+    def method_of(self, typed: Mapping[str, Any]) -> str:
+        """The method by what was typed; "" if the model has none."""
+        if "method" in typed:
+            return typed["method"]
+        if self.method_of_individuals and (typed.get("people") == "individuals" or "by" in typed):
+            return self.method_of_individuals
+        return self.methods[0] if self.methods else ""
 
     def options_of(self, method: str) -> tuple[Option, ...]:
         """The options that the model has with that method."""

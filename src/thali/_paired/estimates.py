@@ -7,6 +7,7 @@ import numpy as np
 from thali._inference.numerics.ranks import descending, means_along
 from thali._inference.progress import Progress
 from thali._inference.seeds import streams
+from thali._inference.warn import without_warnings
 from thali._people.populations import ADJUSTED, INDEPENDENT
 from thali._posterior.convergence import ConvergenceCheck
 from thali._posterior.dependence import Dependence
@@ -17,6 +18,8 @@ from .scale import WorthScale
 from .worths import JudgedWorths, Posed, WorthsRequest, agreement_of, check_anchor, judged_worths, posed
 
 if TYPE_CHECKING:
+    import pandas
+
     from thali._worths.density import Spreads
     from thali._worths.laplace import Marginal
     from thali._worths.respondents import Respondents
@@ -40,6 +43,7 @@ class WorthEstimates(NamedTuple):
     pose: Posed | None = None  # the density of the votes as they are; None of parts that are pooled
     points: np.ndarray | None = None  # (size, draws); None of parts that are pooled
     without: "WorthEstimates | None" = None  # the same without control for covariates; None: there are none
+    of_check: "pandas.DataFrame | None" = None  # of individual worths, which have no density of points
 
     @property
     def middle(self) -> np.ndarray:
@@ -72,6 +76,19 @@ def drawn_of(data: Judgements, asked: WorthsRequest, scale: WorthScale, progress
         if not by_chains:
             return _from_lattice(pose, scale, marginal, respondents)
     return _from_chains(pose, scale, marginal, respondents.by_power, progressbar)
+
+
+def worths_of_individuals(data: Judgements, asked: WorthsRequest, progressbar: bool) -> WorthEstimates:
+    """Return the population worths of respondents who differ."""
+    from thali._worths.model import BradleyTerryLuce
+
+    model = BradleyTerryLuce(spread=asked.spread, lapse=asked.lapse, people=asked.people)
+    with without_warnings():  # the board says whether chains agree
+        model.fit(data, random_seed=asked.random_seed, progressbar=progressbar)
+    draws, people, convergence = model._draws, model._view.dependence, model.convergence()
+    nu = np.zeros(0) if draws.nu is None else draws.nu
+    found = WorthEstimates(draws.log_worths, draws.log_worths.mean(axis=0), nu, draws.beta, None, people)
+    return found._replace(of_chains=convergence, of_check=model.check(asked.random_seed, asked.ci))
 
 
 def _from_lattice(pose: Posed, scale: WorthScale, marginal: "Marginal", respondents: "Respondents") -> WorthEstimates:

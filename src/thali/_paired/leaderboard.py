@@ -17,7 +17,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._inference.warn import is_quiet, warn, without_warnings
 from thali._labels import plural, shorten
-from thali._people.populations import ADJUSTED, check_people
+from thali._people.populations import ADJUSTED, Individuals, check_people
 from thali._posterior.dependence import POWER
 from thali._posterior.interval import INTERVAL
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
@@ -35,7 +35,7 @@ from .counted import (
     named_parts,
     with_more,
 )
-from .estimates import WorthEstimates, drawn_of
+from .estimates import WorthEstimates, drawn_of, worths_of_individuals
 from .more_votes import FIRST, more_votes
 from .pooled import Pooled, check_pool, pooled
 from .ranked import board_of
@@ -56,14 +56,14 @@ TIES = (DAVIDSON, "half", "drop")
 def leaderboard(
     source: Any,
     ties: Literal["davidson", "half", "drop"] = "davidson",
-    method: Literal["laplace", "mcmc", "maximum-likelihood"] = "laplace",
+    method: Literal["laplace", "mcmc", "maximum-likelihood"] | None = None,
     random_seed: Any = 0,
     progressbar: bool = True,
     covariates: Any = None,
     by: Any = None,
     id: str | None = None,
     pool: bool = False,
-    people: "Literal['independent', 'adjusted'] | None" = None,
+    people: "Literal['independent', 'adjusted'] | Individuals | None" = None,
     judges: bool = False,
     judge_sd: float | None = None,
     judge_bias: bool = False,
@@ -102,12 +102,12 @@ def leaderboard(
         These have neither ties nor covariates nor periods; their judges are those who answered.
     ties : {"davidson", "half", "drop"}
         A tie is a third outcome whose odds are learned, half a win of either option, or nothing.
-    method : {"laplace", "mcmc", "maximum-likelihood"}
-        "laplace" and "mcmc": the posterior under Normal(0, spread²) priors of log worths, which keep the worths of
-        options that were never beaten, or never compared, finite, Normal(0, 4) of log nu and Normal(0, 1) of the
-        coefficients of covariates. "laplace": Laplace's approximation, which short chains correct where there are few
-        comparisons per option. "maximum-likelihood": estimates without a prior, with the normal distribution that
-        they have in large samples.
+    method : {None, "laplace", "mcmc", "maximum-likelihood"}
+        None: "laplace", but "mcmc" with `people=Individuals()`. "laplace" and "mcmc": the posterior under Normal(0,
+        spread²) priors of log worths, which keep the worths of options that were never beaten, or never compared,
+        finite, Normal(0, 4) of log nu and Normal(0, 1) of the coefficients of covariates. "laplace": Laplace's
+        approximation, which short chains correct where there are few comparisons per option. "maximum-likelihood":
+        estimates without a prior, with the normal distribution that they have in large samples.
     random_seed : int, numpy.random.SeedSequence or numpy.random.Generator
         Of the draws from which ranks and intervals are computed.
     progressbar : bool
@@ -127,8 +127,10 @@ def leaderboard(
         that is HalfNormal(.5); nu and the coefficients of covariates are common. By "laplace" or "mcmc". If answers are
         adjusted for people, the likelihood is raised to
         one over the design effect of all.
-    people : {"independent", "adjusted"}, optional
+    people : {"independent", "adjusted"} or thali.people.Individuals, optional
         How respondents differ, where the source contains who answered (files that are read in batches do not).
+        `Individuals()`: each respondent has individual worths, as in `BradleyTerryLuce`, and the board is of the mean
+        worths of the population; by "mcmc", without covariates.
         "independent": as many answers as of different respondents. "adjusted": intervals and orders hold for new
         samples of respondents, as `EliminationByAspects` adjusts draws. None: "adjusted" where half of two respondents
         or more answered at least twice, "independent" by "mcmc".
@@ -201,7 +203,6 @@ def leaderboard(
     {'A': '1', 'B': '2', 'C': '3'}
     """
     one_of("ties", ties, TIES)
-    one_of("method", method, METHODS)
     of_run = method, random_seed, people, lapse, spread
     asked = WorthsRequest(*of_run, judges, judge_sd, period, drift, since, until, judge_bias, ci)
     settings = checked_settings(asked, by, ties, anchor_model, pool)
@@ -212,7 +213,9 @@ def leaderboard(
 
 def checked_settings(asked: WorthsRequest, by: Any, ties: str, anchor_model: Any, pool: Any) -> dict[str, Any]:
     """Return the settings of a leaderboard; raise for those that cannot be, whatever its data are."""
-    check_people(asked.people, ())
+    check_people(asked.people, (Individuals,))
+    asked = asked.with_method()
+    one_of("method", asked.method, METHODS)
     if asked.spread is not None:
         positive("spread", asked.spread, "a standard deviation")
         if not asked.has_prior:
@@ -305,8 +308,11 @@ def leaderboard_of(
     drawn = _drawn_by(data, wanted, scale, progressbar)
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
     board, boards = board_of(data, drawn, scale, wanted.ci), {}
-    board = replace(board, of_more_votes=_forecast(board, drawn, wanted, effect))
-    board = replace(board, **_checked(drawn), of_reliability=reliability_of_board(drawn))
+    if drawn.of_check is not None:
+        board = replace(board, of_check=drawn.of_check, check_facts=dict(drawn.of_check.attrs))
+    else:
+        board = replace(board, of_more_votes=_forecast(board, drawn, wanted, effect))
+        board = replace(board, **_checked(drawn), of_reliability=reliability_of_board(drawn))
     ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):
@@ -325,6 +331,8 @@ def leaderboard_of(
 
 def _drawn_by(data: Judgements, asked: WorthsRequest, scale: WorthScale, progressbar: bool) -> WorthEstimates:
     """The worths, with those without control for covariates."""
+    if asked.has_individuals:
+        return worths_of_individuals(data, asked, progressbar)
     drawn = drawn_of(data, asked, scale, progressbar)
     if data.covariates is None:
         return drawn

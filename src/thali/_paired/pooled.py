@@ -32,6 +32,9 @@ def check_pool(pool: Any, by: Any, asked: WorthsRequest) -> None:
     if not asked.is_plain:
         besides = Argument("judges" if asked.judges else "period")
         raise ArgumentError(Argument("pool"), " cannot be combined with ", besides, "; remove one.")
+    if asked.has_individuals:
+        besides = Setting("people", asked.people)
+        raise ArgumentError(Argument("pool"), " cannot be combined with ", besides, "; remove one.")
     if not asked.has_prior:
         raise ArgumentError(
             Argument("pool"),

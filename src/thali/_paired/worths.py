@@ -11,6 +11,7 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
 from thali._inference.numerics.ranks import descending, means_along
 from thali._labels import plural, shorten
+from thali._people.populations import Individuals
 from thali._posterior.convergence import Advice, ConvergenceCheck, check_convergence
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.summary import summary_table
@@ -43,7 +44,7 @@ class WorthsRequest(NamedTuple):
     """How worths are found, whether judges have a discrimination each, and worths change between periods, what is known
     of either, and the probability of intervals."""
 
-    method: str = "laplace"
+    method: str | None = None
     random_seed: Any = 0
     people: Any = None
     lapse: float = 0.0
@@ -63,9 +64,20 @@ class WorthsRequest(NamedTuple):
         return not self.judges and self.period is None
 
     @property
+    def has_individuals(self) -> bool:
+        """Whether each respondent has individual worths."""
+        return isinstance(self.people, Individuals)
+
+    @property
     def has_prior(self) -> bool:
         """Whether worths have a prior."""
         return self.method != "maximum-likelihood"
+
+    def with_method(self) -> "WorthsRequest":
+        """Return the request with the method that is usual for it unless one is named."""
+        if self.method is not None:
+            return self
+        return self._replace(method="mcmc" if self.has_individuals else "laplace")
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -91,6 +103,11 @@ class WorthsRequest(NamedTuple):
             )
         if not self.is_plain and not self.has_prior:
             raise without_prior(what)
+        if self.has_individuals and self.method != "mcmc":
+            got = Setting("method", self.method)
+            raise ArgumentError(
+                Setting("people", self.people), " requires ", Setting("method", "mcmc"), "; got ", got, "."
+            )
 
     def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """The columns that are named of a table, with those that this means."""

@@ -66,7 +66,8 @@ def reach_table(
         names = tuple(options[k] for k in members)
         rows.append((names, (counts > 0).mean(), low, high, counts.mean()))
     table = Table(rows, columns=["members", "reach", "low", "high", "frequency"])
-    table["best"] = (reach == reach.max(axis=0)).mean(axis=1)
+    is_best = reach == reach.max(axis=0)
+    table["best"] = (is_best / is_best.sum(axis=0)).mean(axis=1)
     table = table.sort_values("reach", ascending=False, kind="stable", ignore_index=True).head(top)
     table.attrs |= {"interval": ci, "sets": comb(len(options), size), "exact": search.is_exact}
     table.attrs |= {"bound": float(table["reach"].iloc[0]) if search.is_exact else search.bound, "people": people}

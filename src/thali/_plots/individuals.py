@@ -77,12 +77,12 @@ def individuals(table: "pandas.DataFrame", ax: "Axes | None" = None, population:
         own = population.loc[options]
         ax.hlines(rows, own["low"], own["high"], color=COLOURS[6], linewidth=1.6, zorder=3)
         ax.scatter(own["mean"], rows, s=30, marker="D", color=COLOURS[1], edgecolor="white", linewidths=0.6, zorder=4)
-    ax.axvline(1.0 / shares.shape[1], color="0.7", linewidth=0.8, zorder=0)
+    ax.axvline(float(np.mean(shares)), color="0.7", linewidth=0.8, zorder=0)
     name_rows(ax, rows, labels)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.set_xlim(0.0, 1.03 * most)
     about = "" if population is None else f"\ndiamond: population, with {level_of(population)} interval"
-    ax.set_xlabel(f"share of preference; dot: a respondent{about}", fontsize=9)
+    ax.set_xlabel(f"{table.attrs.get('measure', 'share of preference')}; dot: a respondent{about}", fontsize=9)
     return ax
 
 

@@ -80,7 +80,9 @@ class Dependence:
         """What was made of people; None where that is not worth a word."""
         if self.model == INDIVIDUALS:
             once = "" if self.most > 1.0 else " One answer per respondent contains little information on heterogeneity."
-            return Message(f"{self.size}; each respondent's weights vary around the population weights.{once}")
+            return Message(
+                f"{self.size}; each respondent has individual values, which vary around those of the population.{once}"
+            )
         if self.by == SCORES:
             return Message(
                 f"Intervals allow for repeated answers: {self.size}; the covariance of the draws is cluster-robust"

@@ -25,7 +25,7 @@ COVARIATE = "covariate_name"  # the dimension of covariates of comparisons and o
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
 # of all people together, where each is a group
 _OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "population_probability")
-_OF_POPULATION += ("slopes", "unique_slopes", "feature_kappas", "option_kappas")
+_OF_POPULATION += ("slopes", "unique_slopes")
 
 
 class PosteriorTree:
@@ -295,21 +295,6 @@ class Posterior(PosteriorTree):
         return self._drawn("common_weights")
 
     @property
-    def common_unique_weights(self) -> Any:
-        """The common weights of unique aspects, as shares (chain, draw, option), there; None without."""
-        return self._drawn("common_unique_weights")
-
-    @property
-    def feature_kappas(self) -> Any:
-        """How alike people are in the weight of each feature (chain, draw, feature), where that differs."""
-        return self._drawn("feature_kappas")
-
-    @property
-    def option_kappas(self) -> Any:
-        """How alike people are in each unique weight (chain, draw, option), there."""
-        return self._drawn("option_kappas")
-
-    @property
     def slopes(self) -> Any:
         """Slopes of log weights of features in what is known of people (chain, draw, known, feature), there."""
         return self._drawn("slopes")
@@ -396,11 +381,6 @@ class Posterior(PosteriorTree):
     def best_worst(self) -> str | None:
         """By which rule the best and the worst of a set are chosen."""
         return str(self.fixed["best_worst"].item()) if "best_worst" in self.fixed else None
-
-    @property
-    def shown_size(self) -> float:
-        """The mean number of options that a set shows; 2 of pairs."""
-        return float(self.fixed["shown_size"].values.mean()) if "shown_size" in self.fixed else 2.0
 
     @property
     def has_ties(self) -> bool:

@@ -124,6 +124,15 @@ def best_and_worst():
     return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
 
 
+def answered_best_and_worst():
+    """The best and the worst of four options, twice by each of three people."""
+    rows = [
+        ("a", "b", "c", "d", best, worst, f"p{k % 3}") for k, (best, worst) in enumerate("ac bd ad cb ac ba".split())
+    ]
+    columns = ["item1", "item2", "item3", "item4", "best", "worst", "person"]
+    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns), respondent="person"),)
+
+
 def answered_sets():
     """As many choices, of which it is known who made them."""
     frame = sets()[0].to_frame()
@@ -150,13 +159,6 @@ def _described_groups():
     rows = {"left": list("abcbcb"), "right": list("bcaaba"), "winner": list("abcbba"), "count": [2, 1, 3, 2, 2, 2]}
     other = th.PairedComparisons.from_trials(pd.DataFrame(rows), covariates=["order"], labels=list("abc"))
     return ({"women": described_pairs()[0], "men": other},)
-
-
-def _best_and_worst_groups():
-    """The best and the worst of four options, and of three of them."""
-    rows = [("a", "b", "c", "d", "a", "c"), ("b", "a", "d", "c", "d", "b")]
-    columns = ["item1", "item2", "item3", "item4", "best", "worst"]
-    return ({"women": th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns)), "men": best_and_worst()[0]},)
 
 
 _OF_MODEL = {name: name for name in ("draws", "tune", "chains")} | {"random_seed": "random_state"}  # of classifiers
@@ -254,6 +256,7 @@ def _on_a_tree(model, data):
 GIVEN = {"a": ["warm"], "b": ["warm", "cheap"], "c": ["cheap"]}
 PRODUCTS = {"draws": 18, "tune": 60, "thin": 2, "chains": 2, **ONCE}
 _TWO_CLASSES, _SIMILAR_GROUPS = th.people.LatentClasses(2), th.people.Groups("similar")
+_INDIVIDUALS = th.people.Individuals()
 EBA, ADDITIVE, BTL = "elimination-by-aspects", "additive-clustering", "bradley-terry-luce"
 
 SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is special behind a comma
@@ -261,6 +264,12 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
     f"{BTL}, mcmc": Smallest(partial(th.BradleyTerryLuce, method="mcmc"), pairs, CHAINS, first_pair),
     f"{BTL}, maximum likelihood": Smallest(
         partial(th.BradleyTerryLuce, method="maximum-likelihood"), pairs, {}, first_pair
+    ),
+    f"{BTL}, individuals": Smallest(
+        partial(th.BradleyTerryLuce, people=_INDIVIDUALS), answered_pairs, CHAINS, first_pair
+    ),
+    f"{BTL}, best and worst individuals": Smallest(
+        partial(th.BradleyTerryLuce, people=_INDIVIDUALS), answered_best_and_worst, CHAINS, first_set
     ),
     EBA: Smallest(th.EliminationByAspects, pairs, CHAINS, first_pair),
     f"{EBA}, unique": Smallest(partial(th.EliminationByAspects, aspects="unique"), pairs, CHAINS, first_pair),
@@ -277,11 +286,7 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         partial(th.EliminationByAspects, aspects="unique"), described_pairs, CHAINS, first_pair
     ),
     f"{EBA}, choices": Smallest(th.EliminationByAspects, sets, CHAINS, first_set),
-    f"{EBA}, unique, choices": Smallest(partial(th.EliminationByAspects, aspects="unique"), sets, CHAINS, first_set),
     f"{EBA}, rankings": Smallest(th.EliminationByAspects, rankings, CHAINS, first_set),
-    f"{EBA}, unique, best and worst": Smallest(
-        partial(th.EliminationByAspects, aspects="unique"), best_and_worst, CHAINS, first_set
-    ),
     f"{EBA}, groups": Smallest(
         partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
         groups,
@@ -305,12 +310,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _described_groups,
         CHAINS,
         lambda model: first_pair(model.of_group("women")),
-    ),
-    f"{EBA}, unique, best-worst groups": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", people=_SIMILAR_GROUPS),
-        _best_and_worst_groups,
-        CHAINS,
-        lambda model: first_set(model.of_group("men")),
     ),
     f"{EBA}, kinds": Smallest(
         partial(th.EliminationByAspects, people=_TWO_CLASSES), answered_pairs, CHAINS, first_pair

@@ -6,14 +6,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.kinds import PAIRS
 from thali._described import Facts
 from thali._inference.chains import Run, checked_run
 from thali._inference.seeds import streams
 from thali._inference.warn import is_quiet
 from thali._model.base import Job
+from thali._model.best_worst import RANKING
 from thali._model.engine import ChainsOfRespondents, Engine, Prepared, refuse_of_chains, refuse_other_methods
+from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
+from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
-from thali._people.populations import INDEPENDENT
+from thali._people.populations import INDEPENDENT, Individuals
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL, tails_of
@@ -22,7 +26,8 @@ from thali.errors import Argument, ArgumentError, Setting
 from .chains import Sampler
 from .of_data import check_estimable
 from .posterior import LatticeChain, TrajectoryChain, WorthProblem, tree_of_chains
-from .predictions import WorthDraws
+from .predictions import Quantities, WorthDraws
+from .simulation import replicates, sample_prior
 from .spec import BRADLEY_TERRY_LUCE
 
 if TYPE_CHECKING:
@@ -33,7 +38,66 @@ _DRAWS, _SEED = 1_000, 0  # of the sampling distribution of estimates, each with
 _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 
 
-class LaplaceEngine(ChainsOfRespondents):
+class OnePopulation(Engine):
+    """A method of worths that are those of all respondents: what follows from their draws."""
+
+    usual_tune = 1000  # draws of each chain that are discarded
+
+    def draws_of(self, model: Any) -> WorthDraws:
+        """Return the draws of worths."""
+        raise NotImplementedError
+
+    def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
+        """Return what predictions are means over."""
+        refuse_respondent(respondent)
+        return self.draws_of(model)
+
+    def quantities(self, model: Any) -> Quantities:
+        """Return what chains are judged by besides the spread and the log-likelihood, arrays (chain, draw)."""
+        view = model._view
+        return model._draws.quantities(view.pairs if view.data_kind == PAIRS else None)
+
+    def scores(self, model: Any, scale: ScoreScale, by: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Return the scores of the options."""
+        if by is not None:
+            raise ArgumentError(Argument("by"), " requires ", Setting("people", Individuals()), ".")
+        draws = model._draws
+        return tabulate_scores({"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci)
+
+    def respondents_of(self, model: Any) -> Any:
+        """Return the draws of every respondent."""
+        raise ArgumentError(
+            "This result requires individual worths; refit with ", Setting("people", Individuals()), "."
+        )
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        """Return how probable all choices of each respondent together are."""
+        return model._means.log_predictive(choices)
+
+    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        """Return what was observed against replicates."""
+        return model._draws.check(data, random_seed, ci)
+
+    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+        """Return the proportions that were observed, and what is predicted of them."""
+        return model._draws.predictions(data, ci)
+
+    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        """Return a draw from the prior for each generator, and data of the same design at it."""
+        return sample_prior(problem, rngs)
+
+    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
+        return replicates(problem, model._draws, model._view.shape, rng)
+
+
+def refuse_respondent(respondent: Any) -> None:
+    """Refuse to describe a new respondent where all have the same worths."""
+    if respondent is not None:
+        raise ArgumentError(Argument("respondent"), " requires ", Setting("people", Individuals()), ".")
+
+
+class LaplaceEngine(OnePopulation, ChainsOfRespondents):
     """Independent draws from the lattice of Laplace's approximations."""
 
     has_evidence = True
@@ -42,7 +106,8 @@ class LaplaceEngine(ChainsOfRespondents):
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
         data = model._as_data(data)
-        sampling = self.sampling(model, data, checked_run(**asked))
+        tune = self.usual_tune if asked["tune"] is None else asked["tune"]
+        sampling = self.sampling(model, data, checked_run(**{**asked, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
         return model._job_of(sampling, str(data))
@@ -65,16 +130,16 @@ class LaplaceEngine(ChainsOfRespondents):
 
     def draws_of(self, model: Any) -> WorthDraws:
         """Return the draws of worths."""
-        view = model._view
-        log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
-        rule = view.best_worst or model.best_worst
-        options = view.fixed["option_values"].values if view.covariates else np.zeros((view.n_options, 0))
-        known = view.covariates, options, view.lapse, rule
-        return WorthDraws(view.labels, log_worths, view.tie, view.coefficients, *known, view.shape[0])
+        return read_draws(model._view)
 
-    def means_of(self, model: Any) -> WorthDraws:
-        """Return what predictions are means over."""
-        return self.draws_of(model)
+
+def read_draws(view: Any) -> WorthDraws:
+    """Read the draws of worths of a posterior."""
+    log_worths = view.draws["log_worth"].values.reshape(view.n_draws, -1)
+    rule = view.best_worst or RANKING
+    options = view.fixed["option_values"].values if view.covariates else np.zeros((view.n_options, 0))
+    known = view.covariates, options, view.lapse, rule
+    return WorthDraws(view.labels, log_worths, view.tie, view.coefficients, *known, view.shape[0])
 
 
 def _sampling_of(problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any) -> Sampling[Any]:
@@ -128,7 +193,7 @@ class EstimatedWorths(NamedTuple):
         return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
 
 
-class MaximumEngine(Engine):
+class MaximumEngine(OnePopulation):
     """The worths with the highest likelihood, without a prior."""
 
     findings = "thali._worths.findings"
@@ -174,8 +239,8 @@ class MaximumEngine(Engine):
             normal *= np.sqrt(found.df / rng.chisquare(found.df, _DRAWS))
         return self._draws(found, found.point[:, None] + np.hstack([normal, -normal]))
 
-    def means_of(self, model: Any) -> WorthDraws:
-        """Return what predictions are made of: the estimate."""
+    def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
+        refuse_respondent(respondent)
         return self._draws(model.estimates_, model.estimates_.point[:, None])
 
     def _draws(self, found: EstimatedWorths, points: np.ndarray) -> WorthDraws:

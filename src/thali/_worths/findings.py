@@ -71,7 +71,8 @@ def option_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Findin
     """The scores of the options where the best and the worst were named."""
     if model._data_of_fit().worst is None and settings.none is None:
         return None
-    return scores_finding(model.scores(settings.none, settings.ci), "option_scores.title", "option_scores")
+    table = model.scores(None, settings.none, settings.random_seed, settings.ci)
+    return scores_finding(table, "option_scores.title", "option_scores")
 
 
 @finding("worths", "Worths", ON_SCREEN)
@@ -148,7 +149,17 @@ def independence(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding
 
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
-    """How the choices were modelled."""
+    """How the choices of respondents who are alike were modelled."""
+    sentences = rules_of(model)
+    return (
+        *sentences,
+        phrase(ENGLISH, f"methods.{model._method}", source=Cite("rue2009")),
+        *said_of(model._view.dependence),
+    )
+
+
+def rules_of(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+    """How the choices were modelled, given worths."""
     source, observed = Cite("bradley1952", "luce1959", inside=True), model._data_of_fit()
     known = ENGLISH["methods.learned"]
     if model.spread is not None:
@@ -157,15 +168,13 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     sentences += _rules(model, observed, ENGLISH["methods.ties"])
     if model.covariates_:
         sentences.append(phrase(COMMON, "methods.covariates", names=listed(model.covariates_)))
-    sentences.append(phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
-    sentences.append(phrase(ENGLISH, f"methods.{model._method}", source=Cite("rue2009")))
-    return (*sentences, *said_of(model._view.dependence))
+    return (*sentences, phrase(COMMON, "methods.lapse", lapse=f"{model.lapse:g}"))
 
 
 def _rules(model: "BradleyTerryLuce", observed: Any, ties: str) -> list[Text]:
     """How best and worst, and ties, were modelled."""
     if observed.worst is not None:
-        return [best_worst_sentence(model.best_worst)]
+        return [best_worst_sentence(model._means.rule)]
     return [ties_sentence(ties)] if model._means.nu is not None else []
 
 

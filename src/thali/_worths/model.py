@@ -13,10 +13,11 @@ from thali._data.kinds import PAIRS
 from thali._inference.chains import checked_run
 from thali._inference.seeds import streams
 from thali._model.base import FixedMethod, Job
-from thali._model.best_worst import RANKING, RULES
+from thali._model.best_worst import RULES, usual_rule
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine, Prepared
 from thali._model.given_data import data_of_thali
+from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._people.populations import ADJUSTED, Groups, Individuals, LatentClasses, check_people
@@ -27,6 +28,7 @@ from thali.errors import ArgumentError, DataError, InPython, Setting
 
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
 from .of_data import single_choices
+from .people.model import RespondentAnswers
 from .posterior import WorthProblem
 from .predictions import WorthDraws, worths_table
 
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
     from .engines import EstimatedWorths
 
 
-class BradleyTerryLuce(FixedMethod, RunByChains):
+class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     r"""Learn the worth of each option from pairs, rankings, choices out of sets, or best and worst of them.
 
     Option i is chosen out of the set S with probability
@@ -52,10 +54,11 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
 
     Parameters
     ----------
-    method : {"laplace", "mcmc", "maximum-likelihood"}
+    method : {None, "laplace", "mcmc", "maximum-likelihood"}
         "laplace": a mixture of Laplace's approximations over the spread s, corrected by Markov chains where the
         posterior is skew; seconds for hundreds of options. "mcmc": chains, without an approximation.
-        "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a run.
+        "maximum-likelihood" ("ML"): no prior; `fit` then takes no setting of a run. None: "laplace", but "mcmc" with
+        `people=Individuals()`, which has no other method.
     spread : float above 0, optional
         Standard deviation s of the log worths. None: learned. Pairs that were matched by an order known in advance
         (seeds, leagues) make a learned spread too small: give the league as a covariate, or the spread as a number.
@@ -65,14 +68,16 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         What is made of comparisons that end in a tie. "davidson": a third outcome with the probability r / (1 + r),
         where r is nu times the square root of p (1 - p) and log nu is Normal(0, 2²). "half": half a choice of either
         option. "drop": nothing. None: "davidson" if there are ties.
-    best_worst : {"ranking", "reversed"}
+    best_worst : {None, "ranking", "reversed"}
         How respondents choose the best b and the worst w of a set (`Choices.from_best_worst`). "ranking": as the first
-        and last of a ranking, summed over all rankings of the others, of sets of up to six. "reversed": the pair that
-        differs most (maximum difference), with a probability proportional to exp(L_b - L_w), of sets of any size.
+        and last of a ranking, summed over all rankings of the others, of sets of up to six (up to three with
+        `people=Individuals()`). "reversed": the pair that differs most (maximum difference), with a probability
+        proportional to exp(L_b - L_w), of sets of any size. None: "ranking" where the sets allow it.
     covariates : list of str, optional
         Which covariates of comparisons and of options count, of those that the data have. Each coefficient is
         Normal(0, 1). None: all.
-    people : {None, "independent", "adjusted"}
+    people : {None, "independent", "adjusted"} or thali.people.Individuals
+        `Individuals()`: each respondent has individual worths, and results describe the population (see Notes).
         "independent": as many answers as of different respondents. "adjusted": intervals are for new samples of
         respondents. With "laplace" draws are spread to the covariance H⁻¹VH⁻¹ and have Student's t, where V is the
         variance of respondents' scores (Bell & McCaffrey 2002); with "mcmc" the likelihood is raised to the power
@@ -83,7 +88,9 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     ----------
     posterior_ : xarray.DataTree
         In the ArviZ schema: `log_worth` (chain, draw, option; centred), `spread`, `log_likelihood`, `tie`, `covariate`,
-        `choice_probability`. After "maximum-likelihood" there is none.
+        `choice_probability`; with `people=Individuals()` also `spread_of_respondents`, `respondent_effect` (chain,
+        draw, known, option) and `respondent_log_worth` (chain, draw, respondent, option). After "maximum-likelihood"
+        there is none.
 
     Raises
     ------
@@ -91,6 +98,18 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         If an argument is out of its range.
     DataError
         If the data are of another kind; by maximum likelihood if some worth is not finite.
+
+    Notes
+    -----
+    With `people=Individuals(by=columns)` the log worths of respondent p are
+
+    .. math::
+        u_{pi} = L_i + x_p' b_i + \sum_k f_{pk} W_{ki} + d_{pi}, \qquad
+        d_{pi} \sim \mathrm{Normal}(0, \sigma^2), \quad f_{pk} \sim \mathrm{Normal}(0, 1), \quad
+        b_{ri} \sim \mathrm{Normal}(0, 0.5^2), \quad W_{ki} \sim \mathrm{Normal}(0, \lambda^2)
+
+    with half-normal(1) priors of :math:`\sigma` and :math:`\lambda`. The columns x are in standard deviations about
+    their means. There are three shared directions W from 100 respondents on, none with fewer.
 
     References
     ----------
@@ -121,13 +140,13 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
 
     def __init__(
         self,
-        method: str = "laplace",
+        method: str | None = None,
         spread: float | None = None,
         lapse: float = 0.0,
         ties: str | None = None,
-        best_worst: str = RANKING,
+        best_worst: str | None = None,
         covariates: Any = None,
-        people: str | None = None,
+        people: Any = None,
     ) -> None:
         self.method = method
         self.spread = spread
@@ -137,13 +156,37 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         self.covariates = covariates
         self.people = people
 
+    @property
+    def _has_individuals(self) -> bool:
+        """Whether each respondent has individual worths."""
+        return isinstance(self.people, Individuals)
+
+    @property
+    def _method(self) -> str:
+        if self.method is not None:
+            return super()._method
+        return "mcmc" if self._has_individuals else "laplace"
+
+    @property
+    def _engine(self) -> Any:
+        if not self._has_individuals:
+            return super()._engine
+        if self._method != "mcmc":
+            method = Setting("method", "mcmc")
+            raise ArgumentError(
+                Setting("people", self.people), " requires ", method, "; got ", Setting("method", self.method), "."
+            )
+        from .people.engine import INDIVIDUALS
+
+        return INDIVIDUALS
+
     # The fit ---------------------------------------------------------------------------------------------------------
 
     def fit(
         self,
         data: Any,
         draws: int | None = None,
-        tune: int = 1000,
+        tune: int | None = None,
         chains: int = 4,
         thin: int | None = None,
         cores: int | None = None,
@@ -160,10 +203,10 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
             effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB.
-        tune : int
-            States of each chain that are discarded first, while step sizes adapt. With ``method="laplace"`` there are
-            none.
+            64,000 or 2 GB. With ``people=Individuals()`` it looks after 500 first.
+        tune : int, optional
+            States of each chain that are discarded first, while step sizes adapt. None means 1,000, or 300 with
+            ``people=Individuals()``. With ``method="laplace"`` there are none.
         chains : int
             Independent chains.
         thin : int, optional
@@ -206,10 +249,10 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         return self._carry_out(self._engine.job(self, data, run))
 
     def prepare(
-        self, data: Any, draws: int = 1000, tune: int = 1000, thin: int | None = None, **others: Any
+        self, data: Any, draws: int = 1000, tune: int | None = None, thin: int | None = None, **others: Any
     ) -> Prepared:
         """What `fit` would run, after every check that it makes; nothing is drawn."""
-        return self._engine.prepare(self, data, {"draws": draws, "tune": tune, "thin": thin})
+        return self._engine.prepare(self, data, {"draws": draws, "thin": thin})
 
     def update(
         self, new_data: Any, draws: int | None = None, cores: int | None = None, progressbar: bool = False
@@ -257,7 +300,13 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
 
     def _as_data(self, data: Any) -> Any:
         """The data with ties and covariates as the model takes them, after every check of both."""
-        self._check_people()
+        if isinstance(self.people, LatentClasses | Groups):
+            raise ArgumentError(
+                Setting("people", self.people),
+                " is not available for BradleyTerryLuce;",
+                InPython(" fit EliminationByAspects('unique', people=...).", " add --model EBA --aspects unique."),
+            )
+        check_people(self.people, (Individuals,))
         if isinstance(data, Mapping | GroupedData):
             raise DataError(
                 "BradleyTerryLuce estimates one worth per option for all respondents, but the data are divided into"
@@ -275,23 +324,18 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
             data = counted(data, self.ties, known)
         return with_covariates(data, self.covariates)
 
-    def _check_people(self) -> None:
-        """Refuse values of `people` that other models know."""
-        if isinstance(self.people, Individuals | LatentClasses | Groups):
-            raise ArgumentError(
-                Setting("people", self.people),
-                " is not available for BradleyTerryLuce, which estimates one worth per option for all respondents;",
-                InPython(" fit EliminationByAspects('unique', people=...).", " add --model EBA --aspects unique."),
-            )
-        check_people(self.people, ())
-
     def _problem(self, data: Any, usual: str = ADJUSTED, has_prior: bool = True) -> WorthProblem:
         """The density of data, after the checks of all arguments."""
-        one_of("best_worst", self.best_worst, RULES)
+        one_of("best_worst", self.best_worst, (None, *RULES))
+        rule = self.best_worst or usual_rule(data, self._has_individuals)
         lapse = share("lapse", self.lapse, "the probability of a random choice")
         spread = None if self.spread is None else positive("spread", self.spread, "a standard deviation")
         ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")
-        return WorthProblem(data, lapse, ties, self.best_worst, spread, self.people, usual, has_prior)
+        if self._has_individuals:
+            from .people.problem import PeopleProblem
+
+            return PeopleProblem(data, lapse, ties, rule, spread, self.people)
+        return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)
@@ -318,7 +362,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         dict of arrays (chain, draw)
             By the names of the rows of `summary`: spread (if learned), log_likelihood, tie, covariate[name], and of
             comparisons of up to 60 options choice_probability[a, b] of every compared pair, else of up to 1,000 options
-            log_worth[a] and rank[a].
+            log_worth[a] and rank[a]. With `people=Individuals()` spread_of_respondents and respondent_effect[column, a]
+            as well, and log_worth[a] and rank[a] of the population in place of choice probabilities.
 
         Raises
         ------
@@ -327,8 +372,7 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """
         found = {} if self.spread is not None else {"spread": self._view.draws["spread"].values}
         found["log_likelihood"] = self._view.log_likelihood
-        pairs = self._view.pairs if self._view.data_kind == PAIRS else None
-        return found | self._draws.quantities(pairs)
+        return found | self._engine.quantities(self)
 
     def _advice(self) -> "Advice":
         return self._engine.advice
@@ -384,26 +428,33 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         draws = self._draws
         return tabulate_ranks(draws.log_worths, draws.labels, every_rank, ci)
 
-    def scores(self, none: str | None = None, ci: float = INTERVAL) -> "pandas.DataFrame":
+    def scores(
+        self, by: Any = None, none: str | None = None, random_seed: Any = 0, ci: float = INTERVAL
+    ) -> "pandas.DataFrame":
         r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report them.
 
         .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
 
         with the log worths z less their mean, and a options in a set as respondents were shown it, the mean of the
-        data. With `none` z is less the log worth of that option, and :math:`s_i = 100 \, a \, p_i`.
+        data. With `none` z is less the log worth of that option, and :math:`s_i = 100 \, a \, p_i`. With
+        `people=Individuals()` scores are means over respondents.
 
         Parameters
         ----------
+        by : Segments, mapping or pandas.Series, optional
+            Segments of the model, or the group of each respondent; only with `people=Individuals()`.
         none : str, optional
             The option that stands for none of the others.
+        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
+            Of the weights of respondents in intervals, a Bayesian bootstrap; only with `people=Individuals()`.
         ci : float in (0, 1)
             Probability of the intervals.
 
         Returns
         -------
         pandas.DataFrame
-            One row an option: score (posterior mean), low and high, and with `none` above_none, the probability that
-            the option is better than that one.
+            One row an option, or a group and option: score (posterior mean), low and high, and with `none` above_none,
+            the probability that the option is better than that one, or the share of respondents for whom it is.
 
         Raises
         ------
@@ -416,12 +467,14 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         ----------
         Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability scale.
         """
-        from thali._model.option_scores import ScoreScale, place_of, scores_of_draws, tabulate_scores
+        self._require_fitted()
+        return self._engine.scores(self, self._score_scale(none), by, random_seed, ci)
 
-        draws, data = self._draws, self._data_of_fit()
+    def _score_scale(self, none: str | None = None) -> ScoreScale:
+        """Return what scores are on; `none` is the option at its zero."""
+        data = self._data_of_fit()
         size = float(data.sizes.mean()) if isinstance(data, Choices) else 2.0
-        scale = ScoreScale(size, None if none is None else place_of(none, draws.labels))
-        return tabulate_scores({"": scores_of_draws(draws.weights, scale)}, draws.labels, scale, None, ci)
+        return ScoreScale(size, None if none is None else place_of(none, self._options_of_fit()))
 
     @property
     def covariates_(self) -> tuple[str, ...]:
@@ -453,8 +506,10 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
 
         return effects_table(self._draws.covariates, self._draws.beta, ci)
 
-    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None) -> Any:
+    def predict_proba(self, sets: Any, return_se: bool = False, covariates: Any = None, respondent: Any = None) -> Any:
         """Posterior mean choice probabilities, lapse included; by maximum likelihood those of the estimate.
+
+        With `people=Individuals()` they are means over new respondents of the population.
 
         Parameters
         ----------
@@ -465,6 +520,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         covariates : mapping or DataFrame, optional
             Of comparisons, by name a number for all pairs or one for each, with the sign of "a over b". Those not named
             are 0.
+        respondent : dict, optional
+            What is known of a new respondent, a value for each column of `Individuals(by=...)`.
 
         Returns
         -------
@@ -482,7 +539,10 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         """
         if return_se:
             self._require_method_of_draws()
-        return self._means.predicted(sets, return_se, covariates)
+        means = self._means
+        if respondent is not None:
+            means = self._engine.means_of(self, respondent)
+        return means.predicted(sets, return_se, covariates)
 
     def predict_outcomes(self, pairs: Any, covariates: Any = None) -> "pandas.DataFrame":
         """Posterior mean probabilities of the three outcomes of comparisons that may end in a tie.
@@ -552,7 +612,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         DataError
             If the choices have no respondents.
         """
-        return self._means.log_predictive(choices)
+        self._require_fitted()
+        return self._engine.log_predictive(self, choices)
 
     def check(self, random_seed: Any = None, ci: float = INTERVAL) -> "pandas.DataFrame":
         """Posterior predictive check: which observed proportions does the model miss?
@@ -584,7 +645,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         ----------
         Gelman, Meng & Stern (1996), Posterior predictive assessment of model fitness via realized discrepancies.
         """
-        return self._draws.check(single_choices(self._data_of_fit()), random_seed, ci)
+        self._require_fitted()
+        return self._engine.check(self, single_choices(self._data_of_fit()), random_seed, ci)
 
     def predictions(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         """The observed proportions beside the predicted probabilities.
@@ -607,7 +669,8 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
         ArgumentError
             If `ci` is not between 0 and 1.
         """
-        return self._draws.predictions(single_choices(self._data_of_fit()), ci)
+        self._require_fitted()
+        return self._engine.predictions(self, single_choices(self._data_of_fit()), ci)
 
     def next_pairs(
         self, n: int = 10, among: Any = None, goal: Any = "everything", random_seed: Any = 1
@@ -711,19 +774,21 @@ class BradleyTerryLuce(FixedMethod, RunByChains):
     def _evidence(self, data: Any, random_seed: Any) -> LogEvidence:
         from .evidence import evidence_of
 
+        if self._has_individuals:
+            adjusted = Setting("people", "independent")
+            raise ArgumentError(
+                "The evidence is not known with ", Setting("people", self.people), "; set ", adjusted, "."
+            )
+
         return evidence_of(self._problem(data), streams(random_seed, 1)[0])
 
     # Simulated data --------------------------------------------------------------------------------------------------
 
     def _prior_sample(self, rngs: Any, data: Any) -> PriorSample:
-        from .simulation import sample_prior
-
-        return sample_prior(self._problem(self._as_data(data)), rngs)
+        return self._engine.sample_prior(self._problem(self._as_data(data)), rngs)
 
     def _replicates(self, rng: np.random.Generator, data: Any) -> dict[str, np.ndarray]:
-        from .simulation import replicates
-
-        return replicates(self._problem(self._as_data(data)), self._draws, self._view.shape, rng)
+        return self._engine.replicates(self, self._problem(self._as_data(data)), rng)
 
     def _observed(self, data: Any) -> dict[str, np.ndarray]:
         from .simulation import observed

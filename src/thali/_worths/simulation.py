@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .posterior import WorthProblem
 
 
-def _observed_in(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
+def observed_in(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
     """Return what is observed in data of the problem's design, under the names in `observed_data`."""
     if isinstance(data, Choices):
         return {"chosen": data.questions().counts}
@@ -48,7 +48,7 @@ def sample_prior(problem: "WorthProblem", rngs: Sequence[np.random.Generator]) -
     dims, values = stacked([likelihood for _, likelihood in new])
     described = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, values, described))
-    each = [_observed_in(problem, data) for data, _ in new]
+    each = [observed_in(problem, data) for data, _ in new]
     simulated = {name: np.array([one[name] for one in each])[None] for name in each[0]}
     predictive = predictive_group(posterior.observed, prior, simulated)
     fixed = {"observed_data": posterior.observed, "constant_data": posterior.fixed}
@@ -59,9 +59,7 @@ def replicates(
     problem: "WorthProblem", draws: WorthDraws, shape: tuple[int, int], rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
-    each = [
-        _observed_in(problem, _simulate(problem, draws.take(slice(k, k + 1)), rng)[0]) for k in range(draws.n_draws)
-    ]
+    each = [observed_in(problem, _simulate(problem, draws.take(slice(k, k + 1)), rng)[0]) for k in range(draws.n_draws)]
     return {name: np.array([one[name] for one in each]).reshape(*shape, -1) for name in each[0]}
 
 

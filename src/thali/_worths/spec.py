@@ -8,6 +8,7 @@ from thali._model.names import ALIASES_OF_WORTHS
 from thali._model.options import (
     ALTERNATIVE,
     BEST_WORST,
+    BY,
     CHOSEN,
     CI,
     DESIGN,
@@ -20,6 +21,7 @@ from thali._model.options import (
     PEOPLE_OF_WORTHS,
     RUN,
     SEED,
+    SEGMENTS,
     TASK,
     THIN,
     TIES,
@@ -39,6 +41,7 @@ BRADLEY_TERRY_LUCE = ModelSpec(
     answers="the worth of each option, how much worths vary, and the ranking of the options",
     papers=("bradley1952", "luce1959", "plackett1975"),
     methods=("laplace", "mcmc", "maximum-likelihood"),
+    method_of_individuals="mcmc",
     pictures=("ranks", "predictions", "trace"),
     options=(
         METHOD.but(
@@ -70,6 +73,10 @@ BRADLEY_TERRY_LUCE = ModelSpec(
         TIES,
         BEST_WORST,
         PEOPLE_OF_WORTHS,
+        BY.but(
+            help="With --people individuals: respondent columns, such as age, on which worths depend.", methods=_CHAINS
+        ),
+        SEGMENTS.but(help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}", methods=_CHAINS),
         NONE_OF_THEM,
     ),
 )

@@ -39,8 +39,9 @@ import numpy as np
 from thali._compile.jit import part, scalar
 from thali._inference.numerics.cholesky import factorise, solve_lower, solve_upper
 from thali._inference.numerics.decisions import accept, index
+from thali._inference.numerics.trajectories import dot, draw_step, drift, kick, square
 
-from .hierarchical_moves import SPREAD, centre_of, dot, heed, probabilities_of_task, slope_of, square, write_tastes
+from .hierarchical_moves import centre_of, heed, probabilities_of_task, slope_of, write_tastes
 
 MOST_STEPS = 10  # of a trajectory of the log odds of attending to an attribute
 _LENGTH = 1.0  # of such a step; a period has 6 where the curvature is the metric, 30 where nearly all attend
@@ -144,32 +145,20 @@ def move_odds(rng: np.random.Generator, problem: Any, state: Any, space: Any, k:
         odds[r] = state.effect[r - 1, k]
     for r in range(size):
         push[r] = rng.standard_normal()
-    step = _LENGTH * (1.0 + SPREAD * (2.0 * rng.random() - 1.0))
+    step = draw_step(rng, _LENGTH)
     energy = 0.5 * square(push) - density_of_odds(problem, state, space, k)
     steps = 1 + index(rng, MOST_STEPS)
     for passed in range(steps):
-        kick_odds(problem, space, 0.5 * step if passed == 0 else step)
-        for r in range(size):
-            space.odds_force[r] = push[r]
-        solve_upper(problem.odds_root, space.odds_force)
-        for r in range(size):
-            odds[r] += step * space.odds_force[r]
+        kick(problem.odds_root, push, space.odds_force, 0.5 * step if passed == 0 else step)
+        drift(problem.odds_root, push, odds, space.odds_force, step)
         density = density_of_odds(problem, state, space, k)
         if passed == steps - 1:
-            kick_odds(problem, space, 0.5 * step)
+            kick(problem.odds_root, push, space.odds_force, 0.5 * step)
             energy += density - 0.5 * square(push)
     if accept(rng, energy):
         state.rate[k] = 1.0 / (1.0 + math.exp(-odds[0]))
         for r in range(1, size):
             state.effect[r - 1, k] = odds[r]
-
-
-@scalar
-def kick_odds(problem: Any, space: Any, length: Any) -> None:
-    """Change the momentum along the slope of the density, which is spoilt."""
-    solve_lower(problem.odds_root, space.odds_force)
-    for r in range(space.odds.size):
-        space.odds_push[r] += length * space.odds_force[r]
 
 
 @part

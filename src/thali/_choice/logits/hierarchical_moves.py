@@ -35,13 +35,12 @@ from typing import Any
 
 import numpy as np
 
-from thali._compile.jit import part, scalar, vectorised
-from thali._inference.numerics.cholesky import factorise, solve_lower, solve_upper
+from thali._compile.jit import part, scalar
+from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
+from thali._inference.numerics.trajectories import ACCEPTANCE, acceptance_of, dot, draw_step, drift, kick, square
 
 STEPS_ALONE = 2  # of a trajectory of one person
 STEPS_TOGETHER = 3  # of one of all together
-WANTED = 0.8  # mean probability that a trajectory is accepted
-SPREAD = 0.2  # of step lengths: no length of trajectory is a period of the motion in every direction
 
 
 @part
@@ -56,20 +55,16 @@ def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
         momentum[i] = rng.standard_normal()
         beta[i], slope[i] = state.beta[n, i], state.slope[n, i]
     factorise(space.matrix, space.factor)
-    step = math.exp(state.log_step[n]) * (1.0 + SPREAD * (2.0 * rng.random() - 1.0))
+    step = draw_step(rng, math.exp(state.log_step[n]))
     energy = 0.5 * square(momentum) - state.log_likelihood[n] - population_slope(problem, state, space, n, beta)
-    kick(space.factor, momentum, slope, space.vector, 0.5 * step)
+    kick_person(space, momentum, slope, 0.5 * step)
     log_likelihood = 0.0
     for passed in range(STEPS_ALONE):
-        for i in range(p):
-            space.vector[i] = momentum[i]
-        solve_upper(space.factor, space.vector)
-        for i in range(p):
-            beta[i] += step * space.vector[i]
+        drift(space.factor, momentum, beta, space.vector, step)
         log_likelihood = slope_of(problem, state, space, beta, n, slope)
         density = population_slope(problem, state, space, n, beta)
         last = passed == STEPS_ALONE - 1
-        kick(space.factor, momentum, slope, space.vector, 0.5 * step if last else step)
+        kick_person(space, momentum, slope, 0.5 * step if last else step)
         if last:
             energy += log_likelihood + density - 0.5 * square(momentum)
     if energy > -rng.standard_exponential():
@@ -79,38 +74,15 @@ def visit(rng: np.random.Generator, problem: Any, state: Any, space: Any, n: Any
         if gain == 0.0:
             state.accepted[n] += 1
     if gain > 0.0:
-        state.log_step[n] += gain * (acceptance_of(energy) - WANTED)
+        state.log_step[n] += gain * (acceptance_of(energy) - ACCEPTANCE)
 
 
 @scalar
-def acceptance_of(log_ratio: Any) -> Any:
-    """The probability of acceptance; 0 where a trajectory left the numbers."""
-    return math.exp(min(log_ratio, 0.0)) if log_ratio == log_ratio else 0.0
-
-
-@scalar
-def square(vector: Any) -> Any:
-    """Sum of squares."""
-    return dot(vector, vector)
-
-
-@vectorised
-def dot(one: Any, other: Any) -> Any:
-    """Product of two vectors."""
-    total = 0.0
-    for i in range(one.size):
-        total += one[i] * other[i]
-    return total
-
-
-@scalar
-def kick(factor: Any, momentum: Any, slope: Any, population: Any, length: Any) -> None:
-    """Change the momentum along the slope of the log density; `population` holds its second part and is spoilt."""
+def kick_person(space: Any, momentum: Any, slope: Any, length: Any) -> None:
+    """Change the momenta of a person along the slopes of the likelihood and, in `space.vector`, of the population."""
     for i in range(momentum.size):
-        population[i] += slope[i]
-    solve_lower(factor, population)
-    for i in range(momentum.size):
-        momentum[i] += length * population[i]
+        space.vector[i] += slope[i]
+    kick(space.factor, momentum, space.vector, length)
 
 
 @scalar
@@ -274,10 +246,7 @@ def draw_mean(rng: np.random.Generator, problem: Any, state: Any, space: Any) ->
         for i in range(p):
             space.wide[r * p + i, r * p + i] += problem.mean_precision[i]
     factorise(space.wide, space.wide_factor)
-    solve_lower(space.wide_factor, space.long)
-    for i in range(q * p):
-        space.long[i] += rng.standard_normal()
-    solve_upper(space.wide_factor, space.long)
+    draw_normal(rng, space.wide_factor, space.long)
     for i in range(q * p):
         state.mean[i // p, i % p] = space.long[i]
 
@@ -403,19 +372,15 @@ def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any
         for i in range(p):
             space.off[n, i] = state.beta[n, i] - centre_of(problem, state.mean, n, i)
             space.trial_slope[n, i] = state.slope[n, i]
-    step = math.exp(state.log_step[people]) * (1.0 + SPREAD * (2.0 * rng.random() - 1.0))
+    step = draw_step(rng, math.exp(state.log_step[people]))
     energy -= write_force(problem, state, space, k)
-    kick_together(state.root[k], space, 0.5 * step)
+    kick(state.root[k], space.push, space.force, 0.5 * step)
     for passed in range(STEPS_TOGETHER):
-        for one in range(size):
-            space.force[one] = space.push[one]
-        solve_upper(state.root[k], space.force)
-        for one in range(size):
-            space.place[one] += step * space.force[one]
+        drift(state.root[k], space.push, space.place, space.force, step)
         log_likelihood = follow(problem, state, space, k)
         prior = write_force(problem, state, space, k)
         last = passed == STEPS_TOGETHER - 1
-        kick_together(state.root[k], space, 0.5 * step if last else step)
+        kick(state.root[k], space.push, space.force, 0.5 * step if last else step)
         if last:
             energy += log_likelihood + prior
     for one in range(size):
@@ -425,7 +390,7 @@ def move_together(rng: np.random.Generator, problem: Any, state: Any, space: Any
         if gain == 0.0:
             state.accepted[people] += 1
     if gain > 0.0:
-        state.log_step[people] += gain * (acceptance_of(energy) - WANTED)
+        state.log_step[people] += gain * (acceptance_of(energy) - ACCEPTANCE)
 
 
 @scalar
@@ -481,14 +446,6 @@ def write_force(problem: Any, state: Any, space: Any, k: Any) -> Any:
     if k < p:
         of_change[k] = 0.0
     return log_prior
-
-
-@scalar
-def kick_together(root: Any, space: Any, length: Any) -> None:
-    """Change the momenta along the force, which is spoilt."""
-    solve_lower(root, space.force)
-    for one in range(space.force.size):
-        space.push[one] += length * space.force[one]
 
 
 @scalar

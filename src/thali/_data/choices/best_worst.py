@@ -265,6 +265,8 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
     further = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
     rows, numbers = [], []
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
+    used = {*columns, "best", "worst", *further}
+    others = [name for name in frame.columns if name not in used and _is_constant(frame[name], first, which)]
     most = int(np.bincount(which).max())
     options = tuple(f"option {k + 1}" for k in range(most))
     for number in np.argsort(first):
@@ -282,7 +284,15 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
                 )
             row[role] = labels[marked[0]]
         row |= {role: frame[name].iloc[places[0]] for role, name in further.items()}
-        rows.append(row)
+        rows.append(row | {name: frame[name].iloc[places[0]] for name in others})
         numbers.append(begins)
-    wide = pd.DataFrame(rows, index=numbers, columns=[*options, "best", "worst", *further])
+    wide = pd.DataFrame(rows, index=numbers, columns=[*options, "best", "worst", *further, *others])
     return wide, BestWorstColumns("best", "worst", options, *(role if role in further else None for role in ROLES))
+
+
+def _is_constant(column: "pd.Series", first: np.ndarray, which: np.ndarray) -> bool:
+    """Return whether a column holds the same in all rows of each set, whose first rows are `first`."""
+    import pandas as pd
+
+    codes, _ = pd.factorize(column)
+    return np.array_equal(codes, codes[first][which])

@@ -38,3 +38,12 @@ def solve_upper(lower: Any, x: Any) -> None:
         for k in range(i + 1, x.size):
             total -= lower[k, i] * x[k]
         x[i] = total / lower[i, i]
+
+
+@scalar
+def draw_normal(rng: Any, lower: Any, x: Any) -> None:
+    """Replace x by a draw of the normal distribution with precision A = L L^T and mean A^-1 x."""
+    solve_lower(lower, x)
+    for i in range(x.size):
+        x[i] += rng.standard_normal()
+    solve_upper(lower, x)

@@ -198,7 +198,7 @@ def _shown(value: Any) -> str:
 
 def entered(spec: ModelSpec, form: Mapping[str, str], files: Mapping[str, str]) -> dict[str, Any]:
     """What was entered for a model, by the words of its options, as the command line has it."""
-    method = form.get("method") or (spec.methods[0] if spec.methods else "")
+    method = spec.method_of({word: text for word, text in form.items() if text})
     found: dict[str, Any] = {}
     for option in spec.options_of(method) if method in spec.methods or not spec.methods else spec.options:
         text = form.get(option.word, "").strip()

@@ -345,7 +345,7 @@ class _Fault:
         self._model, self._word = asked.get("model", ""), ""
         if self.sentence:
             spec, _ = model_named(self._model)
-            own = spec.options_of(asked["typed"].get("method", spec.methods[0] if spec.methods else ""))
+            own = spec.options_of(spec.method_of(asked["typed"]))
             own = [*own, *(option for option in spec.options if option.name in QUESTIONS)]
             found = (option.word for name in end["named"] for option in own if option.name == name)
             self._word = next(found, "")
@@ -392,7 +392,7 @@ def _is_impossible(study: StudyFolder, name: str) -> bool:
 def _draws_until_agreement(model: str, typed: dict[str, Any]) -> bool:
     """Whether a fit has chains, whose length nobody typed."""
     spec, _ = model_named(model)
-    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    method = spec.method_of(typed)
     words = {option.word for option in spec.options_of(method)}
     return "chains" in words and "tune" in words and "draws" not in typed
 

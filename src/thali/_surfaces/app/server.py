@@ -224,7 +224,7 @@ class Server:
             if not typed.keys().isdisjoint(OF_RESPONDENTS):
                 usual.pop("people", None)
             typed = usual | typed
-        method = typed.get("method", spec.methods[0] if spec.methods else "")
+        method = spec.method_of(typed)
         paths = [word for word, value in typed.items() if isinstance(value, Path)]
         asked = {
             "model": model,

@@ -80,7 +80,7 @@ def options_of(
     Traceback (most recent call last):
     thali.errors.ArgumentError: --a applies to plackett-luce, not to additive-clustering; remove this argument.
     """
-    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    method = spec.method_of(typed)
     found = {}
     for word in typed:
         own = [option for option in spec.options if option.word == word]

@@ -199,16 +199,15 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}.")
     if spec is not None and spec is spec_named(WORTHS):
-        method: Any = method_meant(settings.get("method", spec.methods[0]))
+        method: Any = method_meant(settings.get("method"))
         own = {"lapse": settings["lapse"]} if "lapse" in settings else {}
-        return spec.load()(method, best_worst=settings.get("best-worst", "ranking"), **own)
+        return spec.load()(method, best_worst=settings.get("best-worst"), **own)
     if features_of(kind) == "aspects":
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
         method: Any = method_meant(settings.get("method", "mcmc"))
-        unique, lapse, rule = settings.get("unique", True), settings.get("lapse"), settings.get("best-worst", "ranking")
-        return thali.EliminationByAspects(aspects, unique, lapse, alpha, method, best_worst=rule)
+        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha, method)
     if features_of(kind):
         features = _features(item if spec is None else "ibp", settings, labels, kind)
         lapse = {"lapse": settings["lapse"]} if "lapse" in settings else {}

@@ -77,7 +77,7 @@ LEADERBOARD = (
         "method",
         "Estimation method. laplace: approximate posterior (takes seconds); mcmc: posterior draws; maximum-likelihood:"
         " no prior.",
-        default="laplace",
+        default="laplace; mcmc with --people individuals",
         words={name: name for name in ("laplace", "mcmc", "maximum-likelihood")},
     ),
     SEED.but(default="0"),
@@ -102,10 +102,11 @@ LEADERBOARD = (
     ),
     PEOPLE.but(
         help="How respondents differ. independent: no differences, and all votes are independent; adjusted: no"
-        " differences, but intervals allow for repeated votes of a respondent.",
+        " differences, but intervals allow for repeated votes of a respondent; individuals: each respondent has"
+        " individual worths.",
         default="adjusted; independent with --method mcmc, where the convergence check warns",
         metavar="",
-        words={word: PEOPLE.words[word] for word in ("independent", "adjusted")},
+        words={word: PEOPLE.words[word] for word in ("independent", "adjusted", "individuals")},
         type=str,
     ),
     Option(

@@ -77,7 +77,7 @@ def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
         return arguments | ({"people": Groups()} if has_groups and people is None else {})
     if not isinstance(people, Individuals | None):
         raise ArgumentError(Argument("by"), " requires ", Setting("people", Individuals()), ".")
-    return arguments | {"people": Individuals(by, people.spread if people else "one")}
+    return arguments | {"people": Individuals(by)}
 
 
 def _amounts_in(file: Path) -> dict[str, float]:
@@ -101,7 +101,7 @@ def asked_of(
     terminal.know([*OWN, *spec.options])
     if "method" in typed:
         typed = typed | {"method": method_meant(typed["method"])}
-    method = typed.get("method", spec.methods[0] if spec.methods else "")
+    method = spec.method_of(typed)
     if spec.methods and method not in spec.methods:
         sentence = [Argument("method"), f" of {spec.name} must be one of {', '.join(spec.methods)}; got {method!r}"]
         models = [other.name for other in SPECS if method in other.methods and spec.data[0] in other.data]

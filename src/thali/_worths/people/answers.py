@@ -1,0 +1,109 @@
+"""Answers of people who differ, as arrays for compiled code: one person after the other."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._data.choices import Choices
+from thali._inference.places import starts
+from thali._model.best_worst import REVERSED
+
+from ..sets import members_by_size
+
+
+class AnswerTable(NamedTuple):
+    """Answers of N people about n options.
+
+    The first member of an answer was chosen from all members. By maximum difference the first member is the best and
+    the second one the worst. Members are places among the options that the person has seen.
+    """
+
+    is_difference: bool  # rule "reversed": maximum difference
+    has_ties: bool  # of pairs
+    lapse: float
+    n_options: int
+    first_answer: np.ndarray  # (N + 1,)
+    start: np.ndarray  # (answers + 1,) of members
+    member: np.ndarray  # (members,)
+    count: np.ndarray  # (answers,) how often the answer was given
+    tied: np.ndarray  # (answers,) whether neither of two was chosen
+    first_option: np.ndarray  # (N + 1,) of the options that a person has seen
+    option: np.ndarray  # (seen,)
+    first_square: np.ndarray  # (N + 1,) of the m^2 numbers of a person who has seen m options
+    x: np.ndarray  # (N, 1 + q): 1 and the standardised columns
+
+
+class AnswerBlock(NamedTuple):
+    """Answers with the same number of members."""
+
+    person: np.ndarray  # (answers,)
+    members: np.ndarray  # (answers, m) options
+    count: np.ndarray  # (answers,)
+    tied: np.ndarray  # (answers,)
+
+
+def tabulate_answers(
+    data: Any, rule: str, lapse: float, has_ties: bool, columns: np.ndarray | None = None
+) -> AnswerTable:
+    """Return the answers of all respondents.
+
+    Parameters
+    ----------
+    data : PairedComparisons or Choices
+        With respondents; without covariates, and without options that tie in rankings.
+    rule : {"order", "reversed"}
+        "reversed": best and worst by maximum difference.
+    columns : array, shape (N, q), optional
+        Standardised columns of the respondents.
+    """
+    blocks = set_blocks(data) if isinstance(data, Choices) else pair_blocks(data, has_ties)
+    n, N = data.n_options, len(data.respondents)
+    person, count, tied = (np.concatenate([block[k] for block in blocks]) for k in (0, 2, 3))
+    size = np.concatenate([np.full(len(block.members), block.members.shape[1]) for block in blocks])
+    seen_by, by_person = np.repeat(person, size), np.argsort(person, kind="stable")
+    code = (seen_by * n + np.concatenate([block.members.ravel() for block in blocks]))[
+        np.argsort(seen_by, kind="stable")
+    ]
+    silent = n * np.setdiff1d(np.arange(N), person)  # who answered nothing has seen the first two options
+    seen = np.unique(np.concatenate([code, silent, silent + 1]))
+    first_option = np.searchsorted(seen, n * np.arange(N + 1))
+    ones = np.ones((N, 1))
+    return AnswerTable(
+        rule == REVERSED,
+        has_ties,
+        float(lapse),
+        n,
+        np.searchsorted(person[by_person], np.arange(N + 1)),
+        starts(size[by_person]),
+        np.searchsorted(seen, code) - first_option[code // n],
+        count[by_person],
+        tied[by_person],
+        first_option,
+        seen % n,
+        starts(np.diff(first_option) ** 2),
+        ones if columns is None else np.hstack([ones, columns]),
+    )
+
+
+def set_blocks(data: Choices) -> list[AnswerBlock]:
+    """Return choices from sets by the size of the set, what was chosen first."""
+    answers = members_by_size(data, data.set_of[data.choice], data.choice, data.worst)
+    return [
+        AnswerBlock(data.respondent[rows].astype(np.int64), members, data.times[rows], np.zeros(len(rows), bool))
+        for rows, members, _ in answers
+    ]
+
+
+def pair_blocks(data: Any, has_ties: bool) -> list[AnswerBlock]:
+    """Return comparisons of two: the first chosen, the second chosen, neither."""
+    answers = data.cells.answers
+    members = np.column_stack([data.cells.first, data.cells.second])[answers.pair]
+    outcomes = (answers.wins, members, False), (answers.losses, members[:, ::-1], False)
+    if has_ties:
+        outcomes += ((answers.tied, members, True),)
+    blocks = []
+    for counts, ordered, is_tied in outcomes:
+        rows = np.flatnonzero(counts)
+        person = answers.respondent[rows].astype(np.int64)
+        blocks.append(AnswerBlock(person, ordered[rows], counts[rows], np.full(len(rows), is_tied)))
+    return blocks

@@ -1,0 +1,110 @@
+"""The method of worths of respondents who differ: chains of individual worths."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from thali._inference.chains import Run, recorded_of
+from thali._inference.seeds import streams
+from thali._model.prior_sample import PriorSample
+from thali._model.sampling import Sampling
+from thali._posterior.convergence import Advice
+
+from ..engines import LaplaceEngine, read_draws
+from ..predictions import MAX_OPTIONS, Quantities, WorthDraws
+from .chain import PeopleChain
+from .check import check_respondents, predict_respondents
+from .draws import RespondentDraws, draw_new_respondents, read_respondent_draws
+from .log_predictive import log_predictive_of_new
+from .problem import PeopleProblem
+from .simulation import observe_counts, sample_prior, simulate_answers
+from .sweep import PeopleRecord
+from .tables import describe_new, scores_by
+
+if TYPE_CHECKING:
+    import pandas
+
+    from thali._model.option_scores import ScoreScale
+
+
+FIRST_DRAWS = 500  # of each chain, at which chains are looked at first
+
+
+class IndividualsEngine(LaplaceEngine):
+    """Chains of the worths of every respondent and of their population."""
+
+    advice = Advice()
+    usual_tune = 300
+    has_evidence = False
+    findings = "thali._worths.people.findings"
+
+    def sampling(self, model: Any, source: Any, run: Run) -> Sampling[Any]:
+        """What a fit to these data runs."""
+        problem: PeopleProblem = model._problem(source)
+
+        def chains(draws: int, seed: Any) -> list[PeopleChain]:
+            settings = problem.table, problem.spread, problem.n_directions, draws, run.tune, run.thin or 1
+            return [PeopleChain(*settings, rng) for rng in streams(seed, run.chains)]
+
+        def tree(chains: Sequence[PeopleChain]) -> Any:
+            numbers, count = recorded_of(chains)
+            drawn = [chains[number].drawn(chains[number].first, chains[number].first + count) for number in numbers]
+            records = [PeopleRecord(**each) for each in drawn]
+            return problem.tree_of_records(records, {"thin": run.thin or 1, "tuning_steps": run.tune})
+
+        settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
+        return Sampling(
+            source,
+            run,
+            chains,
+            tree,
+            lambda tree, chains, seed: {},
+            is_compiled=True,
+            settings=settings,
+            first_draws=FIRST_DRAWS,
+        )
+
+    def respondents_of(self, model: Any) -> RespondentDraws:
+        """Return the draws of every respondent."""
+        return model._once("respondents", lambda: read_respondent_draws(model._view))
+
+    def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
+        """Return what predictions are means over: new respondents of the population."""
+        drawn = self.respondents_of(model)
+        x = None if respondent is None else describe_new(drawn, respondent)
+        return draw_new_respondents(self.draws_of(model), drawn, x)
+
+    def quantities(self, model: Any) -> Quantities:
+        view, labels = model._view, model._view.labels
+        found = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
+        drawn = self.respondents_of(model)
+        if drawn.known is not None and len(labels) <= MAX_OPTIONS:
+            for r, name in enumerate(drawn.known.names):
+                for i, label in enumerate(labels):
+                    found[f"respondent_effect[{name}, {label}]"] = drawn.effects[:, r, i].reshape(view.shape)
+        return found | model._draws.quantities(None)
+
+    def scores(self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        return scores_by(self.respondents_of(model), model._view.labels, scale, by, random_seed, ci)
+
+    def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":
+        return log_predictive_of_new(model._draws, self.respondents_of(model), choices)
+
+    def check(self, model: Any, data: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
+        return check_respondents(model._draws, self.respondents_of(model), data, random_seed, ci)
+
+    def predictions(self, model: Any, data: Any, ci: float) -> "pandas.DataFrame":
+        return predict_respondents(model._draws, self.respondents_of(model), data, ci)
+
+    def sample_prior(self, problem: Any, rngs: Any) -> PriorSample:
+        return sample_prior(problem, rngs, read_draws)
+
+    def replicates(self, model: Any, problem: Any, rng: Any) -> dict[str, np.ndarray]:
+        view = model._view
+        counts = simulate_answers(problem, model._draws, self.respondents_of(model), rng).counts
+        each = observe_counts(problem, counts)
+        return {name: values.reshape(*view.shape, -1) for name, values in each.items()}
+
+
+INDIVIDUALS = IndividualsEngine()

@@ -1,0 +1,205 @@
+"""What worths of respondents who differ find out."""
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING
+
+from thali._digits import number, percent, probability
+from thali._labels import listed
+from thali._model.choice_findings import check, row_in_words, said_of, scores_finding
+from thali._model.common_findings import asked, convergence, data, methods, summary
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.references import Cite
+from thali._model.segment_findings import segment_makers, segmented, segments_once
+from thali._model.settings import AnswerSettings
+from thali._model.wording import phrase
+from thali._posterior.interval import interval_name
+
+from .. import findings as of_one
+from .problem import MIN_RESPONDENTS
+
+if TYPE_CHECKING:
+    from thali._people.segments import Segments
+
+    from ..model import BradleyTerryLuce
+
+ENGLISH = {
+    "asked": "What do respondents prefer, and how much do they differ?",
+    "individuals": "Most preferred option among {number} respondents: {options}.",
+    "individuals.title": "Preference scores of each respondent (a respondent's scores sum to 100)",
+    "individuals.caption": "Preference scores of each respondent, and the mean over respondents.",
+    "individual_scores.title": "Preference scores, one respondent per row",
+    "individual_scores.by": "'fit' is the root likelihood: the geometric mean of the probabilities of a respondent's"
+    " answers.",
+    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); the probability that no other"
+    " set of this size reaches more is {best}.",
+    "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
+    "reach.by.none": "An option reaches a respondent who prefers it to {none}.",
+    "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search with exchanges); no"
+    " set reaches more than {bound} % {source}.",
+    "reach.title": "Sets of {size} options with the highest reach",
+    "reach.caption": "Share of respondents reached by each set, with its interval.",
+    "reach.methods": "Sets of options with the highest reach were found by total unduplicated reach and frequency"
+    " (TURF) analysis {turf}: an option reaches a respondent if its share of preference exceeds the mean over all"
+    " options. Intervals allow for the sampling of respondents by a Bayesian bootstrap {bootstrap}.",
+    "effects": "Clear effects of respondent characteristics on worths: {effects}.",
+    "effects.number": "× {ratio} for {of} per unit of '{column}'",
+    "effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
+    "effects.none": "No worth clearly increases or decreases with {columns} (probability ≥ 0.95).",
+    "effects.by": "Effects are changes in the log worth per one-unit increase in the column, with the other columns"
+    " held constant, relative to the mean change of all options.",
+    "effects.title": "Effects of respondent characteristics on worths",
+    "spread": "Spread between respondents (standard deviation of their log worths for an option): {value}.",
+    "spread.few": "With {number} respondents the data contain little information about this spread.",
+    "methods": "Each respondent's log worths were Normal around those of the population{by}, with a half-Normal(1)"
+    " prior on the standard deviation{directions}. The posterior was sampled by Hamiltonian Monte Carlo.",
+    "methods.by": " and depended linearly on the respondent's {columns} (standardised; coefficients Normal(0, 0.5²))",
+    "methods.directions": " and three shared directions in which log worths vary together",
+}
+FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of its prior
+REACH_SIZE, NAMED, SURE = 3, 3, 0.95  # options of a set; that a sentence names; probability of a clear effect
+
+
+def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
+    """The makers of the findings."""
+    has_scores = model._data_of_fit().worst is not None or settings.none is not None
+    make = partial(_segment_scores, settings)
+    scores = ("segment_scores", "Preference scores by segment", make)
+    segments = segment_makers(settings, segments_once(settings, _count_respondents), (scores,) * has_scores)
+    return (*_FIRST, *segments, *_LAST)
+
+
+def _count_respondents(model: "BradleyTerryLuce") -> int:
+    """Return how many respondents there are."""
+    return len(model._view.respondents)
+
+
+def _segment_scores(settings: AnswerSettings, model: "BradleyTerryLuce", segments: "Segments") -> Finding:
+    """The scores of the options in each segment."""
+    table = model.scores(segments, settings.none, settings.random_seed, settings.ci)
+    return scores_finding(table, "option_scores.segments", "segment_scores")
+
+
+@finding("individuals", "Individual preferences", FULL)
+def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The scores of each respondent, beside the mean over respondents."""
+    table = model.individuals(ci=settings.ci)
+    first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
+    shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()]
+    average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(columns={"score": "mean"})
+    return Finding(
+        phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
+        title=ENGLISH["individuals.title"],
+        table=table,
+        picture=Picture("individuals", ENGLISH["individuals.caption"], table, {"population": average}),
+    )
+
+
+@finding("individual_scores", "Scores by respondent", FULL)
+def individual_scores(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The scores of each respondent in a row, with the fit."""
+    table = model.individuals(wide=True, ci=settings.ci)
+    notes = (ENGLISH["individual_scores.by"],)
+    return Finding(title=ENGLISH["individual_scores.title"], table=table, notes=notes)
+
+
+@finding("reach", "Reach (TURF)", ON_SCREEN)
+def reach(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+    """The sets of options that reach most respondents."""
+    if model._view.n_options - (settings.none is not None) <= REACH_SIZE:
+        return None
+    table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci)
+    best = table.iloc[0]
+    low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
+    facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", "low": low, "high": high}
+    facts |= {"interval": interval_name(settings.ci), "best": probability(best["best"])}
+    rule = ENGLISH["reach.by"]
+    if settings.none is not None:
+        rule = phrase(ENGLISH, "reach.by.none", none=settings.none)
+    notes: tuple[Text, ...] = (rule,)
+    if not table.attrs["exact"]:
+        bound = {"sets": f"{table.attrs['sets']:,}", "bound": f"{100 * table.attrs['bound']:.0f}"}
+        notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound),)
+    written = table.assign(members=table["members"].map("; ".join))
+    return Finding(
+        phrase(ENGLISH, "reach", **facts),
+        title=str(phrase(ENGLISH, "reach.title", size=REACH_SIZE)),
+        table=written.set_index("members"),
+        picture=Picture("reach", ENGLISH["reach.caption"], table),
+        notes=notes,
+        brief=Brief("Reach"),
+    )
+
+
+@finding("respondent_effects", "Effects of respondent characteristics", ON_SCREEN)
+def respondent_effects(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding | None:
+    """How worths depend on columns of respondents."""
+    known = model._engine.respondents_of(model).known
+    if known is None:
+        return None
+    table = model.respondent_effects(settings.ci)
+    sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
+    named = []
+    for name, of in sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]:
+        ratio, label = number(float(table["ratio"][name, of])), known.label(name)
+        if label is None:
+            named.append(phrase(ENGLISH, "effects.number", of=of, column=name, ratio=ratio))
+        else:
+            names = dict(zip(("column", "label", "first"), label, strict=True))
+            named.append(phrase(ENGLISH, "effects.label", of=of, ratio=ratio, **names))
+    sentence = phrase(ENGLISH, "effects.none", columns=listed(dict.fromkeys(known.columns)))
+    if named:
+        sentence = phrase(ENGLISH, "effects", effects=listed(list(map(str, named))))
+    title, notes = ENGLISH["effects.title"], (ENGLISH["effects.by"],)
+    return Finding(sentence, title=title, table=table, notes=notes, brief=Brief("Effects"))
+
+
+@finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
+def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
+    """The parameters that are not of single options or respondents."""
+    value = row_in_words(model.summary(settings.ci), "spread_of_respondents")
+    notes = [phrase(ENGLISH, "spread", value=value)]
+    count = _count_respondents(model)
+    if count < FEW_RESPONDENTS:
+        notes.append(phrase(ENGLISH, "spread.few", number=count))
+    found = of_one.parameters(model, settings)
+    return replace(found, notes=(*notes, *found.notes))
+
+
+def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
+    """How the choices and the respondents were modelled."""
+    known, by = model._engine.respondents_of(model).known, ""
+    if known is not None:
+        by = phrase(ENGLISH, "methods.by", columns=listed(dict.fromkeys(known.columns)))
+    directions = ""
+    if _count_respondents(model) >= MIN_RESPONDENTS:
+        directions = ENGLISH["methods.directions"]
+    return (
+        *of_one.rules_of(model),
+        phrase(ENGLISH, "methods", by=by, directions=directions),
+        *said_of(model._view.dependence),
+        segmented("each respondent's preference for an option over the others"),
+        phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981")),
+    )
+
+
+_FIRST = (
+    asked(lambda model: ENGLISH["asked"]),
+    of_one.ranks,
+    of_one.option_scores,
+    of_one.worths,
+    respondent_effects,
+    individuals,
+    individual_scores,
+    reach,
+)
+_LAST = (
+    of_one.choice_probabilities,
+    parameters,
+    check,
+    summary,
+    data,
+    methods(modelled),
+    of_one.independence,
+    convergence,
+)

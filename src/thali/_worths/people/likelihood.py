@@ -1,0 +1,106 @@
+r"""The log-likelihood of one person's answers given log worths u, with its slope and curvature.
+
+With :math:`v_i = e^{u_i}`, lapse :math:`\varepsilon` and m members of a set S:
+
+.. math::
+    P(i) = (1 - \varepsilon) \frac{v_i}{\sum_{k \in S} v_k} + \frac \varepsilon m, \qquad
+    P(b, w) = (1 - \varepsilon) \frac{v_b / v_w}{\sum_{i \neq j} v_i / v_j} + \frac \varepsilon {m (m - 1)}
+
+Of two options with ties p is the probability of the first, and :math:`r = \nu \sqrt{p (1 - p)}` are the odds of a tie
+(Davidson 1970): the first is chosen with probability p / (1 + r), neither with r / (1 + r).
+"""
+
+import math
+from typing import Any
+
+import numpy as np
+
+from thali._compile.jit import part, scalar
+
+LEAST = -600.0  # log of a worth beside the largest one
+
+
+@scalar
+def read_weights(u: Any) -> Any:
+    """Return worths v (2, m) relative to the largest one, and their inverses."""
+    v, top = np.empty((2, u.size)), u.max()
+    for i in range(u.size):
+        v[0, i] = math.exp(max(u[i] - top, LEAST))
+        v[1, i] = 1.0 / v[0, i]
+    return v
+
+
+@part
+def compute_slope(table: Any, lapse: Any, nu: Any, p: Any, u: Any, slope: Any) -> Any:
+    """Return the log-likelihood of person p at log worths u (m,), and write its slope (m,)."""
+    v = read_weights(u)
+    slope[:] = 0.0
+    total = 0.0
+    for answer in range(table.first_answer[p], table.first_answer[p + 1]):
+        if table.is_difference:
+            log_p = add_best_and_worst(table, answer, lapse, v, slope)
+        elif table.has_ties:
+            log_p = add_pair(table, answer, lapse, nu, v, slope)
+        else:
+            log_p = add_choice(table, answer, lapse, v, slope)
+        total += table.count[answer] * log_p
+    return total
+
+
+@scalar
+def add_choice(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
+    """Return the log probability of a choice from a set, and add its slope times its count."""
+    first, last = table.start[answer], table.start[answer + 1]
+    total, best = 0.0, table.member[first]
+    for k in range(first, last):
+        total += v[0, table.member[k]]
+    attentive = (1.0 - lapse) * v[0, best] / total
+    probability = attentive + lapse / (last - first)
+    pull = table.count[answer] * attentive / probability
+    slope[best] += pull
+    for k in range(first, last):
+        slope[table.member[k]] -= pull * v[0, table.member[k]] / total
+    return math.log(probability)
+
+
+@scalar
+def add_best_and_worst(table: Any, answer: Any, lapse: Any, v: Any, slope: Any) -> Any:
+    """Return the log probability of the best and the worst of a set, and add its slope times its count."""
+    first, last = table.start[answer], table.start[answer + 1]
+    m, best, worst = last - first, table.member[first], table.member[first + 1]
+    total, inverses = 0.0, 0.0
+    for k in range(first, last):
+        total += v[0, table.member[k]]
+        inverses += v[1, table.member[k]]
+    pairs = total * inverses - m
+    attentive = (1.0 - lapse) * v[0, best] * v[1, worst] / pairs
+    probability = attentive + lapse / (m * (m - 1.0))
+    pull = table.count[answer] * attentive / probability
+    slope[best] += pull
+    slope[worst] -= pull
+    for k in range(first, last):
+        i = table.member[k]
+        slope[i] -= pull * (v[0, i] * inverses - v[1, i] * total) / pairs
+    return math.log(probability)
+
+
+@scalar
+def pair_probability(table: Any, answer: Any, lapse: Any, v: Any, side: Any) -> Any:
+    """Return the probability of one of two options given that one is chosen."""
+    one, other = table.member[table.start[answer] + side], table.member[table.start[answer] + 1 - side]
+    return (1.0 - lapse) * v[0, one] / (v[0, one] + v[0, other]) + 0.5 * lapse
+
+
+@scalar
+def add_pair(table: Any, answer: Any, lapse: Any, nu: Any, v: Any, slope: Any) -> Any:
+    """Return the log probability of the first of two options or of a tie, and add its slope times its count."""
+    p, rest = pair_probability(table, answer, lapse, v, 0), pair_probability(table, answer, lapse, v, 1)
+    change = (p - 0.5 * lapse) * (rest - 0.5 * lapse) / (1.0 - lapse)  # of p with the difference of log worths
+    odds, tilt = nu * math.sqrt(p * rest), 0.5 * change * (1.0 / p - 1.0 / rest)
+    pull, log_p = change / p, math.log(p)
+    if table.tied[answer]:
+        pull, log_p = tilt, math.log(odds)
+    pull = table.count[answer] * (pull - tilt * odds / (1.0 + odds))
+    slope[table.member[table.start[answer]]] += pull
+    slope[table.member[table.start[answer] + 1]] -= pull
+    return log_p - math.log1p(odds)

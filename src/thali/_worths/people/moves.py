@@ -1,0 +1,401 @@
+r"""The moves of a sweep: each person, the population given all people, and both together.
+
+The log worths of person p are :math:`u_p = M' x_p + W' f_p + d_p`. The code keeps M and W as one matrix `mean`
+(1 + q + K, n), and :math:`z_p = (x_p, f_p)`; the deviations c are :math:`u_p - M' z_p` less their mean over the m
+options that the person has seen. The level of u is integrated out, so that c has the density
+:math:`\sigma^{-(m - 1)} e^{-|c|^2 / 2 \sigma^2}`.
+"""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from thali._compile.jit import part, scalar
+from thali._inference.numerics.cholesky import draw_normal, factorise, solve_lower, solve_upper
+from thali._inference.numerics.decisions import accept
+from thali._inference.numerics.slices import draw_on_line, log_density
+from thali._inference.numerics.trajectories import acceptance_of, dot, evaluate, move_along, square
+
+from ..density import MIDDLE, TIE_SD, WIDTH
+from .likelihood import compute_slope, pair_probability, read_weights
+
+S, SIGMA, LAMBDA = range(3)  # places among the standard deviations
+EFFECT_SD = 0.5  # prior standard deviation of effects of columns
+LEAPS_ALONE, LEAPS_TOGETHER = 2, 4
+ACCEPTANCE_OF_WALKS = 0.4
+LARGEST_LOG_SIGMA = 20.0  # where trajectories that go astray end
+
+
+@scalar
+def expected_worth(z: Any, mean: Any, p: Any, option: Any) -> Any:
+    """Return the log worth of an option that people with the columns and directions z of person p have on average."""
+    total = 0.0
+    for r in range(z.shape[1]):
+        total += z[p, r] * mean[r, option]
+    return total
+
+
+@part
+def combine(table: Any, state: Any, mean: Any, of_mean: Any, of_values: Any, values: Any, result: Any) -> None:
+    """Write a multiple of M' z and one of values (seen,), added and centred for each person."""
+    for p in range(state.z.shape[0]):
+        first, last = table.first_option[p], table.first_option[p + 1]
+        level = 0.0
+        for i in range(first, last):
+            result[i] = of_mean * expected_worth(state.z, mean, p, table.option[i]) + of_values * values[i]
+            level += result[i] / (last - first)
+        for i in range(first, last):
+            result[i] -= level
+
+
+@part
+def evaluate_people(table: Any, state: Any, u: Any, log_likelihood: Any, slope: Any) -> None:
+    """Write the log-likelihood of each person (N,) at log worths u (seen,), and its slope (seen,)."""
+    for p in range(log_likelihood.size):
+        own = slice(table.first_option[p], table.first_option[p + 1])
+        log_likelihood[p] = compute_slope(table, table.lapse, state.nu[0], p, u[own], slope[own])
+
+
+@scalar
+def person_square(table: Any, values: Any, p: Any) -> Any:
+    """Return the matrix (m, m) of person p among such matrices of all people."""
+    m = table.first_option[p + 1] - table.first_option[p]
+    return values[table.first_square[p] : table.first_square[p + 1]].reshape(m, m)
+
+
+@scalar
+def row_precision(table: Any, state: Any, r: Any) -> Any:
+    """Return the prior precision of a row of `mean`: worths, effects of a column, loadings of a direction."""
+    if r >= table.x.shape[1]:
+        return math.exp(-2.0 * state.log_sds[LAMBDA])
+    return EFFECT_SD**-2.0 if r > 0 else math.exp(-2.0 * state.log_sds[S])
+
+
+@scalar
+def count_deviations(table: Any) -> Any:
+    """Return the number of free deviations: for each person one less than the options seen."""
+    return table.option.size - table.x.shape[0]
+
+
+# 1. Each person, f integrated out; then f given u ---------------------------------------------------------------------
+
+
+class PersonTarget(NamedTuple):
+    """The density of the log worths of a person, f integrated out."""
+
+    table: Any
+    p: Any
+    nu: Any
+    centre: Any  # (m,) M' x
+    precision: Any  # (m, m) of deviations
+    log_likelihood: Any  # (1,) at the last place
+
+
+@evaluate.register(PersonTarget)
+def _evaluate_person(target: Any, place: Any, slope: Any) -> Any:
+    table, off = target.table, place - target.centre
+    value = compute_slope(table, table.lapse, target.nu, target.p, place, slope)
+    target.log_likelihood[0] = value
+    pull = np.zeros(off.size)
+    for i in range(off.size):
+        for j in range(off.size):
+            pull[j] += target.precision[i, j] * off[i]
+    for i in range(off.size):
+        slope[i] -= pull[i]
+    return value - 0.5 * dot(pull, off)
+
+
+@part
+def write_precision(table: Any, state: Any, p: Any, loading: Any, root: Any, precision: Any) -> None:
+    r"""Write the precision (m, m) of person p's deviations about M' x, where f is integrated out.
+
+    It is (C - V V^T) / sigma^2 with C = I - 11^T / m, V^T = L^-1 W of the centred loadings W, and
+    L L^T = sigma^2 I + W W^T; V goes into `loading` (m, K), L into `root` (K, K).
+    """
+    m, K = loading.shape
+    first, q, variance = table.first_option[p], table.x.shape[1], math.exp(2.0 * state.log_sds[SIGMA])
+    for k in range(K):
+        for i in range(m):
+            loading[i, k] = state.mean[q + k, table.option[first + i]]
+        loading[:, k] -= loading[:, k].mean()
+        for other in range(k + 1):
+            root[k, other] = dot(loading[:, k], loading[:, other]) + (variance if k == other else 0.0)
+    factorise(root, root)
+    for i in range(m):
+        solve_lower(root, loading[i])
+        for j in range(i + 1):
+            free = (1.0 if i == j else 0.0) - 1.0 / m
+            for k in range(K):
+                free -= loading[i, k] * loading[j, k]
+            precision[i, j] = free / variance
+            precision[j, i] = free / variance
+
+
+@part
+def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: Any) -> None:
+    """Move person p by a trajectory in the metric of its curvature and precision; then draw f given u."""
+    first, q, sigma = table.first_option[p], table.x.shape[1], math.exp(state.log_sds[SIGMA])
+    m, K = table.first_option[p + 1] - first, state.z.shape[1] - q
+    loading, root, precision, centre = np.empty((m, K)), np.empty((K, K)), np.empty((m, m)), np.empty(m)
+    write_precision(table, state, p, loading, root, precision)
+    for i in range(m):
+        centre[i] = expected_worth(table.x, state.mean, p, table.option[first + i])
+    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
+    factorise(metric, metric)
+    u = state.u[first : first + m]
+    target, place = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
+    if move_along(rng, target, metric, place, state.log_step[p : p + 1], LEAPS_ALONE, gain):
+        u[:] = place - place.mean()
+        state.log_likelihood[p] = target.log_likelihood[0]
+    f = state.z[p, q:]
+    for k in range(K):
+        f[k] = sigma * rng.standard_normal() + dot(loading[:, k], u - centre)
+    solve_upper(root, f)
+
+
+# 2. M and W given u and f, option by option ---------------------------------------------------------------------------
+
+
+@scalar
+def draw_level(rng: np.random.Generator, table: Any, state: Any, p: Any) -> Any:
+    """Draw the level of person p's log worths, which are kept centred."""
+    first, last = table.first_option[p], table.first_option[p + 1]
+    level = rng.standard_normal() * math.exp(state.log_sds[SIGMA]) / math.sqrt(last - first)
+    for i in range(first, last):
+        level += expected_worth(state.z, state.mean, p, table.option[i]) / (last - first)
+    return level
+
+
+@part
+def draw_mean(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Draw M and W: a normal regression of each option on z, given a level drawn for each person."""
+    (w, n), precision = state.mean.shape, math.exp(-2.0 * state.log_sds[SIGMA])
+    matrix, along = np.zeros((n, w, w)), np.zeros((n, w))
+    for p in range(state.z.shape[0]):
+        level = draw_level(rng, table, state, p)
+        for i in range(table.first_option[p], table.first_option[p + 1]):
+            option = table.option[i]
+            for r in range(w):
+                weight = precision * state.z[p, r]
+                along[option, r] += weight * (state.u[i] + level)
+                for other in range(r + 1):
+                    matrix[option, r, other] += weight * state.z[p, other]
+    for option in range(n):
+        for r in range(w):
+            matrix[option, r, r] += row_precision(table, state, r)
+        factorise(matrix[option], matrix[option])
+        draw_normal(rng, matrix[option], along[option])
+        state.mean[:, option] = along[option]
+
+
+# 3. Standard deviations and nu by slices; directions along what leaves all u as they are ------------------------------
+
+
+class ScaleLine(NamedTuple):
+    """The density of x, the log of a scale: power x - down e^-2x - up e^2x - bend x^2 / 2."""
+
+    power: float
+    down: float
+    up: float
+    bend: float
+
+
+@log_density.register(ScaleLine)
+def _log_density_of_scale(line: Any, x: Any) -> Any:
+    return line.power * x - line.down * math.exp(-2.0 * x) - line.up * math.exp(2.0 * x) - 0.5 * line.bend * x**2
+
+
+class TieLine(NamedTuple):
+    """The density of log nu given the answers, with sqrt(p (1 - p)) of each."""
+
+    table: Any
+    balance: Any  # (answers,)
+
+
+@log_density.register(TieLine)
+def _log_density_of_tie(line: Any, log_tie: Any) -> Any:
+    table, nu, total = line.table, math.exp(log_tie), -0.5 * (log_tie / TIE_SD) ** 2
+    for answer in range(table.count.size):
+        own = log_tie if table.tied[answer] else 0.0
+        total += table.count[answer] * (own - math.log1p(nu * line.balance[answer]))
+    return total
+
+
+@part
+def draw_tie(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Draw nu given the log worths of all people."""
+    balance = np.empty(table.count.size)
+    for p in range(table.x.shape[0]):
+        v = read_weights(state.u[table.first_option[p] : table.first_option[p + 1]])
+        for answer in range(table.first_answer[p], table.first_answer[p + 1]):
+            one, other = (
+                pair_probability(table, answer, table.lapse, v, 0),
+                pair_probability(table, answer, table.lapse, v, 1),
+            )
+            balance[answer] = math.sqrt(one * other)
+    state.nu[0] = math.exp(draw_on_line(rng, TieLine(table, balance), math.log(state.nu[0]), 1.0))
+    evaluate_people(table, state, state.u, state.log_likelihood, np.empty(state.u.size))
+
+
+@part
+def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: Any) -> None:
+    """Draw sigma, s and lambda: half-normal(1), log-normal, half-normal(1) before the data."""
+    log_sds, off, loadings = state.log_sds, np.empty(state.u.size), state.mean[table.x.shape[1] :]
+    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    line = ScaleLine(1.0 - count_deviations(table), 0.5 * square(off), 0.5, 0.0)
+    log_sds[SIGMA] = draw_on_line(rng, line, log_sds[SIGMA], 0.5)
+    if not is_spread_known:
+        line = ScaleLine(MIDDLE / WIDTH**2 - table.n_options, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0)
+        log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
+    if loadings.size > 0:
+        line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
+        log_sds[LAMBDA] = draw_on_line(rng, line, log_sds[LAMBDA], 0.5)
+
+
+@part
+def move_directions(rng: np.random.Generator, table: Any, state: Any) -> None:
+    """Move f + c x with M_r - c' W for each column x of r, then e^-a f with e^a W for each direction."""
+    (N, q), n = table.x.shape, table.n_options
+    f, W = state.z[:, q:], state.mean[q:]
+    K = len(W)
+    matrix, shift = np.empty((K, K)), np.empty(K)
+    for r in range(q if K > 0 else 0):
+        x, worths, precision = state.z[:, r], state.mean[r], row_precision(table, state, r)
+        for k in range(K):
+            shift[k] = precision * dot(W[k], worths) - dot(x, f[:, k])
+            for other in range(k + 1):
+                matrix[k, other] = precision * dot(W[k], W[other]) + (square(x) if k == other else 0.0)
+        factorise(matrix, matrix)
+        draw_normal(rng, matrix, shift)
+        for k in range(K):
+            f[:, k] += shift[k] * x
+            worths -= shift[k] * W[k]
+    for k in range(K):
+        up = 0.5 * square(W[k]) * row_precision(table, state, q + k)
+        a = draw_on_line(rng, ScaleLine(float(n - N), 0.5 * square(f[:, k]), up, 0.0), 0.0, 0.2)
+        f[:, k] *= math.exp(-a)
+        W[k] *= math.exp(a)
+
+
+# 4. M, W and log sigma with all u, f and standardised deviations fixed ------------------------------------------------
+
+
+@scalar
+def log_prior(table: Any, state: Any, mean: Any, log_sigma: Any) -> Any:
+    """Return the log prior density of M, W and log sigma given s and lambda, up to a constant."""
+    value = log_sigma - 0.5 * math.exp(2.0 * log_sigma)
+    for r in range(mean.shape[0]):
+        value -= 0.5 * row_precision(table, state, r) * square(mean[r])
+    return value
+
+
+class CommonTarget(NamedTuple):
+    """The density of M, W and log sigma, given f and standardised deviations c / sigma."""
+
+    table: Any
+    state: Any
+    standardised: Any  # (seen,)
+    u: Any  # (seen,) at the last place
+    log_likelihood: Any  # (N,) at the last place
+
+
+@evaluate.register(CommonTarget)
+def _evaluate_common(target: Any, place: Any, slope: Any) -> Any:
+    table, state, size, own = target.table, target.state, place.size - 1, np.empty(target.u.size)
+    mean, of_mean = place[:size].reshape(state.mean.shape), slope[:size].reshape(state.mean.shape)
+    log_sigma = min(place[size], LARGEST_LOG_SIGMA)
+    sigma = math.exp(log_sigma)
+    combine(table, state, mean, 1.0, sigma, target.standardised, target.u)
+    evaluate_people(table, state, target.u, target.log_likelihood, own)
+    slope[size] = 1.0 - sigma**2 + sigma * dot(own, target.standardised)
+    for r in range(mean.shape[0]):
+        of_mean[r] = -row_precision(table, state, r) * mean[r]
+    for p in range(state.z.shape[0]):
+        for i in range(table.first_option[p], table.first_option[p + 1]):
+            for r in range(mean.shape[0]):
+                of_mean[r, table.option[i]] += state.z[p, r] * own[i]
+    return target.log_likelihood.sum() + log_prior(table, state, mean, log_sigma)
+
+
+@part
+def move_together(rng: np.random.Generator, table: Any, state: Any, gain: Any) -> None:
+    """Move M, W, log sigma and all u by a trajectory."""
+    N, size, off = table.x.shape[0], state.mean.size, np.empty(state.u.size)
+    combine(table, state, state.mean, -1.0, 1.0, state.u, off)
+    off *= math.exp(-state.log_sds[SIGMA])
+    place, root = np.append(state.mean, state.log_sds[SIGMA]), state.metric.copy()
+    for i in range(size):
+        root[i, i] += row_precision(table, state, i // table.n_options)
+    root[size, size] += 2.0
+    factorise(root, root)
+    target = CommonTarget(table, state, off, np.empty(off.size), np.empty(N))
+    if move_along(rng, target, root, place, state.log_step[N:], LEAPS_TOGETHER, gain):
+        state.mean[:], state.log_sds[SIGMA] = place[:size].reshape(state.mean.shape), place[size]
+        state.u[:], state.log_likelihood[:] = target.u, target.log_likelihood
+
+
+# 5. Walks of log sigma, alone and with the scale of worths, which carry all u -----------------------------------------
+
+
+@part
+def decompose_curvature(table: Any, state: Any, p: Any) -> None:
+    """Write the axes of person p's curvature, as rows, and the curvature along each; the last axis is the level."""
+    curvature = person_square(table, state.curvature, p)
+    m = len(curvature)
+    bends, columns = np.linalg.eigh(curvature + (1.0 + np.trace(curvature)) / m)
+    person_square(table, state.axes, p)[:] = columns.T
+    state.bends[table.first_option[p] : table.first_option[p + 1]] = bends
+
+
+@part
+def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> Any:
+    r"""Carry all u from their normal approximations to those at a new M and sigma; returns the log Jacobian.
+
+    Tuning averaged the curvature H and b = H u + slope at u. The approximation has the precision
+    :math:`A = H + C / \sigma^2` and the mean :math:`A^{-1} (b + M'z / \sigma^2)`, and
+    :math:`u' = \bar u' + A'^{-1/2} A^{1/2} (u - \bar u)`, axis by axis of H.
+    """
+    log_jacobian, centre, new_centre = 0.0, np.empty(u.size), np.empty(u.size)
+    old, new = math.exp(-2.0 * state.log_sds[SIGMA]), math.exp(-2.0 * log_sigma)
+    combine(table, state, state.mean, 1.0, 0.0, state.u, centre)
+    combine(table, state, mean, 1.0, 0.0, state.u, new_centre)
+    u[:] = 0.0
+    for p in range(table.x.shape[0]):
+        own, axes = slice(table.first_option[p], table.first_option[p + 1]), person_square(table, state.axes, p)
+        pull, new_pull = state.pull[own] + old * centre[own], state.pull[own] + new * new_centre[own]
+        v, new_v, bends = state.u[own], u[own], state.bends[own]
+        for k in range(len(axes) - 1):
+            axis, before, after = axes[k], bends[k] + old, bends[k] + new
+            shrink = math.sqrt(before / after)
+            place = shrink * (dot(axis, v) - dot(axis, pull) / before) + dot(axis, new_pull) / after
+            log_jacobian += math.log(shrink)
+            for i in range(v.size):
+                new_v[i] += place * axis[i]
+    return log_jacobian
+
+
+@part
+def joint_log_density(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any, log_likelihood: Any) -> Any:
+    """Return the log density of M, W, log sigma and all u, given f, s, lambda and nu, up to a constant."""
+    off = np.empty(u.size)
+    combine(table, state, mean, -1.0, 1.0, u, off)
+    of_people = log_likelihood.sum() - 0.5 * square(off) * math.exp(-2.0 * log_sigma)
+    return of_people - count_deviations(table) * log_sigma + log_prior(table, state, mean, log_sigma)
+
+
+@part
+def walk_scales(rng: np.random.Generator, table: Any, state: Any, kind: Any, gain: Any) -> None:
+    """Walk in log sigma; where `kind` is 1 with the log scale of the population's worths."""
+    step = math.exp(state.log_walk[kind]) * rng.standard_normal()
+    mean, log_sigma = state.mean.copy(), state.log_sds[SIGMA] + step
+    mean[0] *= math.exp(kind * step)
+    u, log_likelihood = np.empty(state.u.size), np.empty(state.log_likelihood.size)
+    log_ratio = carry_people(table, state, mean, log_sigma, u) + kind * table.n_options * step
+    evaluate_people(table, state, u, log_likelihood, np.empty(u.size))
+    log_ratio += joint_log_density(table, state, mean, log_sigma, u, log_likelihood)
+    log_ratio -= joint_log_density(table, state, state.mean, state.log_sds[SIGMA], state.u, state.log_likelihood)
+    if accept(rng, log_ratio):
+        state.mean[:], state.log_sds[SIGMA] = mean, log_sigma
+        state.u[:], state.log_likelihood[:] = u, log_likelihood
+    state.log_walk[kind] += gain * (acceptance_of(log_ratio) - ACCEPTANCE_OF_WALKS)
