@@ -66,16 +66,6 @@ def games():
     return {"labels": list("ABCDE"), "counts": counts.tolist(), "ties": ties.tolist()}
 
 
-def rankings():
-    """Simulated rankings of six options by thirty people.
-
-    rankings: one list a person, the best option first.
-    """
-    rng = np.random.default_rng(12)
-    scores = np.log([6.0, 4.0, 3.0, 2.0, 1.0, 0.5]) + rng.gumbel(size=(30, 6))
-    return {"rankings": [["abcdef"[i] for i in np.argsort(-row)] for row in scores]}
-
-
 def sets():
     """Simulated choices out of sets of two to five options, two of which share an aspect.
 
@@ -92,21 +82,6 @@ def sets():
                 number += 1
                 for place, option in enumerate(offered):
                     _add(rows, (number, option, int(place == best), int(times)))
-    return {"rows": rows}
-
-
-def best_worst():
-    """Simulated answers of forty people: the best and the worst of four of six options.
-
-    rows: one answer each: the four options, the best and the worst of them.
-    """
-    rng = np.random.default_rng(14)
-    worth = np.log([5.0, 3.0, 2.0, 1.5, 1.0, 0.7])
-    rows = {name: [] for name in ("option1", "option2", "option3", "option4", "best", "worst")}
-    for _ in range(40):
-        offered = np.sort(rng.permutation(6)[:4])
-        order = offered[np.argsort(-(worth[offered] + rng.gumbel(size=4)))]
-        _add(rows, ("abcdef"[option] for option in (*offered, order[0], order[-1])))
     return {"rows": rows}
 
 
@@ -138,23 +113,6 @@ def two_kinds():
             for j in range(i + 1, 4):
                 first = rng.random() < worth[i] / (worth[i] + worth[j])
                 _add(rows, (f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]))
-    return {"rows": rows}
-
-
-def people():
-    """Simulated choices of twelve people, each with worths of their own.
-
-    rows: one choice each: who chose, the two options, and the chosen one.
-    """
-    rng = np.random.default_rng(21)
-    rows = {name: [] for name in ("person", "first", "second", "chosen")}
-    for person in range(12):
-        worth = np.array([3.0, 2.0, 1.5, 0.8]) * rng.gamma(4.0, 0.25, size=4)
-        for i in range(4):
-            for j in range(i + 1, 4):
-                for _ in range(2):
-                    first = rng.random() < worth[i] / (worth[i] + worth[j])
-                    _add(rows, (f"p{person}", "wxyz"[i], "wxyz"[j], "wxyz"[i if first else j]))
     return {"rows": rows}
 
 
@@ -339,15 +297,12 @@ SETS = {
         games,
         two_groups,
         two_kinds,
-        people,
         two_judges,
         judges,
         three_seasons,
         seasons,
         trials,
-        rankings,
         sets,
-        best_worst,
         numbers,
         objects,
         odd_ones,

@@ -54,17 +54,15 @@ def comparisons(**settings):
     return th.PairedComparisons.from_trials(answers(**settings), respondent="respondent")
 
 
-def sets(best_worst=False):
+def sets():
     rng, rows = np.random.default_rng(1), []
     for person in range(9):
         lean = rng.normal(size=4)
         for number in range(3):
             order = [OPTIONS[k] for k in np.argsort(lean + rng.gumbel(size=4))]
             named = {f"item{k + 1}": option for k, option in enumerate(OPTIONS)}
-            rows.append(named | {"best": order[0], "worst": order[-1], "respondent": f"p{person}", "task": number})
+            rows.append(named | {"best": order[0], "respondent": f"p{person}", "task": number})
     frame = pd.DataFrame(rows)
-    if best_worst:
-        return th.Choices.from_best_worst(frame, respondent="respondent")
     long = frame.melt(["best", "respondent", "task"], ["item1", "item2", "item3", "item4"], value_name="alternative")
     long["chosen"] = long["best"] == long["alternative"]
     long["choice_id"] = long["respondent"] + "-" + long["task"].astype(str)
@@ -81,8 +79,6 @@ CASES = {  # data, shared aspects, settings of the model
     "ties": (lambda: comparisons(ties=True), None, {"lapse": 0.02}),
     "known aspects": (comparisons, SHARED, {"lapse": 0.02}),
     "sets": (sets, None, {"lapse": 0.03}),
-    "best and worst": (lambda: sets(True), None, {"lapse": 0.02}),
-    "best and worst, reversed": (lambda: sets(True), None, {"lapse": 0.02, "best_worst": "reversed"}),
 }
 
 
@@ -118,6 +114,19 @@ def answers_by_respondent(data, aspects="unique", **settings):
     return found, tally, logs, lambda point: tally.sum(axis=0) @ logs(point)
 
 
+def choices_by_respondent(data, lapse):
+    """The tally of choices by respondent, and functions of a point, by Luce's rule."""
+    sizes, tally = np.diff(data.start), np.zeros((len(data.respondents), len(data.members)))
+    np.add.at(tally, (data.respondent, data.choice), data.times)
+
+    def logs(point):
+        weights = np.exp(point)[data.members]
+        total = np.repeat(np.add.reduceat(weights, data.start[:-1]), sizes)
+        return np.log((1.0 - lapse) * weights / total + lapse / np.repeat(sizes, sizes))
+
+    return sizes, tally, logs, lambda point: tally.sum(axis=0) @ logs(point)
+
+
 def highest(log_density, size):
     """Where a smooth density is highest."""
     return minimize(lambda z: -log_density(z), np.zeros(size), method="BFGS", options={"gtol": 1e-6}).x
@@ -129,7 +138,12 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     make, shared, settings = CASES[name]
     data, aspects = make(), "unique" if shared is None else shared
     ties = name == "ties"
-    found, tally, logs, likelihood = answers_by_respondent(data, aspects, **settings)
+    if name == "sets":  # whose effect is that of worths
+        aspects = "ibp"
+        sizes, tally, logs, likelihood = choices_by_respondent(data, **settings)
+    else:
+        found, tally, logs, likelihood = answers_by_respondent(data, aspects, **settings)
+        sizes = found.pose.sizes
     weights = 4 + (0 if shared is None else shared.shape[1])
     size = weights + ties
 
@@ -144,7 +158,7 @@ def test_the_design_effect_is_that_of_a_loop_over_people(name):
     gradients = naive_scores.outcome_gradients(logs, point)
     each = np.array([gradient(by_hand(part, shared, settings), point) for part in data.by_respondent().values()])
     np.testing.assert_allclose(tally @ gradients, each, atol=1e-5)
-    parts = naive_scores.informations(tally, found.pose.sizes, np.exp(logs(point)), gradients)
+    parts = naive_scores.informations(tally, sizes, np.exp(logs(point)), gradients)
     z = naive_scores.adjusted_scores(-hessian(likelihood, point), parts, each)
     with run_as_python():
         model = th.EliminationByAspects(aspects, people="independent", **settings)

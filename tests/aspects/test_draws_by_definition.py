@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from helpers.all_drawn import all_drawn
-from helpers.best_worst_data import RULES, random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import random_comparisons, random_similarities, unequal, with_ties
 from helpers.set_problems import random_choices
@@ -46,11 +45,9 @@ ROWS = {
     "covariates": (ELIMINATION, COVARIATES),
     "ties and covariates": (UNIQUE, trials(["left", "right", "tie"])),
     "sets": (ELIMINATION, random_choices(4, (2, 3, 4), 1)),
-    "Luce": (UNIQUE, random_choices(5, (2, 3, 4), 2)),
     "groups": (BY_GROUP, {name: random_comparisons(4, seed) for seed, name in enumerate("ab")}),
     "groups of sets": (BY_GROUP, {"a": random_choices(4, (2, 3), 1, kept=0.6), "b": random_choices(4, (4,), 2)}),
     "similarities": (th.AdditiveClustering, random_similarities(4, 1, judgements=unequal(4))),
-    **{f"best-worst, {r}": (partial(UNIQUE, best_worst=r), random_answers(5, (2, 4, 5), 3, 4, 3)) for r in RULES},
     **{
         f"triplets, {link}": (partial(th.AdditiveClustering, link=link, lapse=LAPSE, alpha=1.5), MIXED)
         for link in LINKS
@@ -68,7 +65,7 @@ def by_definition(model, data, at, group=""):
     if isinstance(data, th.Triplets):
         constant = float(at["constant"]) if model.link == "ratio" else 0.0
         return naive.triplet_log_likelihood(data, features, weights, model.link, constant, LAPSE)
-    more = {"best_worst": model.best_worst} if getattr(data, "worst", None) is not None else {}
+    more = {}
     if "covariate" in at:
         more["beta"] = at["covariate"].values
     if "tie" in at:

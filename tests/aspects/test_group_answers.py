@@ -158,21 +158,16 @@ def test_common_choices_are_those_of_all():
     data = {"a": random_choices(3, (2, 3), 1), "b": random_choices(4, (2, 3), 2)}
     pooled = GroupedData(data).pooled()
     assert pooled.n_choices == data["a"].n_choices + data["b"].n_choices
-    together = th.EliminationByAspects("unique", people=th.people.Groups("common")).fit(data, **RUN)
-    assert together.posterior_["posterior"].equals(
-        th.EliminationByAspects("unique").fit(pooled, **RUN).posterior_["posterior"]
-    )
+    together = th.EliminationByAspects(people=th.people.Groups("common")).fit(data, **RUN)
+    assert together.posterior_["posterior"].equals(th.EliminationByAspects().fit(pooled, **RUN).posterior_["posterior"])
 
 
 @pytest.mark.fit
-def test_best_and_worst_of_four_are_of_unique_aspects(uncompiled):
+def test_best_and_worst_of_four_are_refused():
     rows = {f"item{k}": [str(k)] for k in range(4)} | {"best": ["0"], "worst": ["3"]}
     data = th.Choices.from_best_worst(pd.DataFrame(rows))
-    with refused(DataError, "three options; set"):
-        th.EliminationByAspects(people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
-    model = th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
-    (found,) = model.of_group("a").predict_proba(data)
-    assert found.shape == (12,) and found.sum() == pytest.approx(1.0)
+    with refused(DataError, "4 options", "limited to 3", "BradleyTerryLuce"):
+        th.EliminationByAspects("unique", people=th.people.Groups()).fit({"a": data, "b": data}, **RUN)
     with refused(DataError, "best-worst choices and"):
         th.EliminationByAspects(people=th.people.Groups("common")).fit(
             {"a": data, "b": random_choices(3, (2, 3), 1)}, **RUN

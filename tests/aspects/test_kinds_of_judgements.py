@@ -1,12 +1,11 @@
-"""Kinds of people whose comparisons have ties and covariates, or who name the best and the worst: what draws say, by
-the definition; the sampler runs as Python."""
+"""Kinds of people whose comparisons have ties and covariates: what draws say, by the definition; the sampler runs as
+Python."""
 
 import numpy as np
 import pytest
 from helpers.all_drawn import all_drawn
 from helpers.kind_problems import (
     random_answers,
-    random_best_worst,
     random_judgements,
     random_tied_judgements,
     random_ties,
@@ -154,57 +153,3 @@ def test_effects_of_covariates_are_found(fitted):
         findings = model.findings()
         assert findings["covariates"].table.equals(model.covariate_effects())
         assert "to be equal in all classes." in str(findings["methods"])
-
-
-@pytest.mark.parametrize("rule", ["ranking", "reversed"])
-def test_best_and_worst(rule):
-    data = random_best_worst(5, 4, 6, seed=1)
-    if rule == "ranking":  # sets of four, so that they do not become rankings
-        assert data.sizes.max() == 4
-    model = th.EliminationByAspects("unique", people=th.people.LatentClasses(2), best_worst=rule).fit(data, **RUN)
-    posterior, each = all_drawn(model.posterior_), data.by_respondent()
-    members, want = list("abcd"), ("a", "d")
-    mixed, best = [], []
-    for chain in range(2):
-        for draw in range(4):
-            at = posterior.isel(chain=chain, draw=draw)
-            of, unique = at["kind"].values.astype(int), at["kind_unique_weights"].values
-            share = np.bincount(of, minlength=2) + 1.0
-            p = [naive.best_worst_probability(0, 3, range(4), u, 0.01, rule) for u in unique]
-            mixed.append(share / share.sum() @ p)
-            logs = np.array(
-                [
-                    [naive.log_likelihood(own, None, None, u, 0.01, best_worst=rule) for u in unique]
-                    for own in each.values()
-                ]
-            )
-            others = [np.bincount(np.delete(of, person), minlength=2) + 1.0 for person in range(5)]
-            expected = [np.log(n / n.sum() @ np.exp(own)) for n, own in zip(others, logs, strict=True)]
-            found = model.posterior_["log_likelihood"]["answers"].values[chain, draw]
-            assert found == pytest.approx(np.array(expected) + [constant_of_answers(own) for own in each.values()])
-            best.append(times_best(data, of, unique, rule))
-    at_set = [list(names) for names in data.sets].index(members)
-    answer = [(b, w) for b in members for w in members if b != w].index(want)
-    assert model.predict_proba(data)[at_set][answer] == pytest.approx(np.mean(mixed))
-    row = model.check(1).set_index(["option", "named"]).loc[("a", "best")]
-    assert row["predicted"] == pytest.approx(np.mean(best) / row["n"])
-
-
-def times_best(data, of, unique, rule):
-    """How often option 0 is expected to be the best of all that people were asked."""
-    total = 0.0
-    for person, choice, times in zip(data.respondent, data.choice, data.times, strict=True):
-        v = data.set_of[choice]
-        members = data.members[data.start[v] : data.start[v + 1]].tolist()
-        for other in set(members) - {0} if 0 in members else ():
-            total += times * naive.best_worst_probability(0, other, members, unique[of[person]], 0.01, rule)
-    return total
-
-
-def constant_of_answers(own):
-    """The logarithms of the multinomial coefficients of one person's answers."""
-    total = 0.0
-    for v in range(own.n_sets):
-        times = own.times[own.set_of[own.choice] == v]
-        total += gammaln(times.sum() + 1.0) - gammaln(times + 1.0).sum()
-    return total

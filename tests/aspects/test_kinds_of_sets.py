@@ -109,7 +109,7 @@ def test_unique_aspects_alone(data, uncompiled):
 def test_people_are_left_out_together(data, uncompiled):
     models = {
         "kinds": th.EliminationByAspects("unique", people=th.people.LatentClasses(2)),
-        "alike": th.EliminationByAspects("unique"),
+        "alike": th.EliminationByAspects(),
     }
     run = RUN | {"draws": 4, "tune": 2, "thin": 1}
     table = th.compare(models, data, leave_out="respondent", folds=2, cores=1, **run)

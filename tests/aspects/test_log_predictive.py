@@ -57,7 +57,7 @@ OCCASIONS = [("p", 1, "abc", "a"), ("p", 2, "abd", "d"), ("q", 3, "cd", "c"), ("
 def test_choices_out_of_sets():
     rows = [(who, task, x, int(x == chosen)) for who, task, offered, chosen in OCCASIONS for x in offered]
     data = th.Choices(pd.DataFrame(rows, columns=["who", "task", "item", "chosen"]), "task", respondent="who")
-    model = th.EliminationByAspects("unique").fit(data, **RUN)
+    model = th.EliminationByAspects("unique").fit(random_answers(3, 4, 5, seed=1), **RUN)
     u = model.posterior_["posterior"]["unique_weights"].values.reshape(-1, 4)
     weight = dict(zip(data.labels, u.T, strict=True))
     found = model.log_predictive(data)

@@ -3,7 +3,6 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.best_worst_data import random_answers
 from helpers.digests import answered_triplets, judged_similarities
 from helpers.likelihood_rows import with_values
 from helpers.problems import random_comparisons, with_ties
@@ -13,7 +12,7 @@ import thali as th
 from thali._data.groups import GroupedData
 from thali.errors import ThaliError
 
-ASPECTS, UNIQUE = th.EliminationByAspects, "unique"
+ASPECTS = th.EliminationByAspects
 
 
 def _of_people(frame, **columns):
@@ -48,9 +47,9 @@ def _rankings():
     return th.Choices.from_rankings(frame.assign(person=list("xyz")))
 
 
-def _answers(size):
-    rows = [(*"abcd"[:size], "a", "b"), (*"abcd"[:size], "b", "a")]
-    columns = [*(f"item{k}" for k in range(size)), "best", "worst"]
+def _answers():
+    rows = [(*"abc", "a", "b"), (*"abc", "b", "a")]
+    columns = [*(f"item{k}" for k in range(3)), "best", "worst"]
     return th.Choices.from_best_worst(_of_people(pd.DataFrame(rows, columns=columns)))
 
 
@@ -60,11 +59,8 @@ ROWS = {
     "pairs with ties": (_tied, ASPECTS, {}),
     "pairs with covariates": (lambda: _pairs(covariates=["longer"]), ASPECTS, {}),
     "sets": (lambda: _sets(), ASPECTS, {}),
-    "sets, unique": (lambda: _sets(), ASPECTS, {"aspects": UNIQUE}),
     "rankings": (_rankings, ASPECTS, {}),
-    "best and worst of three": (lambda: _answers(3), ASPECTS, {}),
-    "best and worst of four": (lambda: _answers(4), ASPECTS, {"aspects": UNIQUE}),
-    "best and worst, reversed": (lambda: _answers(4), ASPECTS, {"aspects": UNIQUE, "best_worst": "reversed"}),
+    "best and worst of three": (_answers, ASPECTS, {}),
     "similarities": (lambda: judged_similarities()[0], th.AdditiveClustering, {"sigma": 0.1}),
     "triplets": (lambda: answered_triplets()[0], th.AdditiveClustering, {}),
     "triplets, ratio": (lambda: answered_triplets()[0], th.AdditiveClustering, {"link": "ratio"}),
@@ -89,6 +85,22 @@ def test_each_is_fitted(name, population):
     assert model(**settings, people=more).prepare(given, draws=1, tune=0).task.model is not None
 
 
+UNIQUE = {  # data that worths are for, and what a sentence about them says
+    "sets": (_sets, ("3 options", "'a', 'b' and 'c'", "BradleyTerryLuce")),
+    "rankings": (_rankings, ("4 options", "BradleyTerryLuce")),
+    "best and worst": (_answers, ("3 options", "BradleyTerryLuce")),
+}
+
+
+@pytest.mark.unit
+@pytest.mark.parametrize("method", ["mcmc", "maximum-likelihood"])
+@pytest.mark.parametrize("name", UNIQUE)
+def test_unique_aspects_of_sets_are_refused_in_favour_of_worths(name, method):
+    make, facts = UNIQUE[name]
+    with refused(ThaliError, *facts):
+        th.EliminationByAspects("unique", method=method).fit(make(), random_seed=1)
+
+
 @pytest.mark.fit
 def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group():
     with refused(ThaliError, "PairedComparisons", "got Similarities"):
@@ -103,7 +115,7 @@ def test_a_prior_joined_with_a_likelihood_is_of_one_group():
 
 
 @pytest.mark.fit
-def test_groups_have_covariates_and_worst_ones_in_common():
+def test_groups_have_covariates_in_common():
     described, labels = with_values(with_ties(random_comparisons(3, 1), 1), 1, seed=1), ("0", "1", "2")
     for other, said in (
         (random_comparisons(3, 2), ("same covariates", "'a' has 'x0'", "'b' has none")),
@@ -111,9 +123,6 @@ def test_groups_have_covariates_and_worst_ones_in_common():
     ):
         with refused(ThaliError, *said):
             GroupedData({"a": described, "b": other})
-    best, one = random_answers(4, [4], 2, seed=1), th.Choices.from_comparisons(random_comparisons(4, 1))
-    with refused(ThaliError, "best-worst"):
-        th.EliminationByAspects("unique", people=th.people.Groups()).prepare({"a": best, "b": one}, draws=1, tune=0)
     assert described.labels == labels
 
 

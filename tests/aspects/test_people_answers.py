@@ -14,7 +14,7 @@ import thali as th
 from thali._aspects.populations.groups import ChainDraws, EveryPerson
 from thali._data.groups import GroupedData
 from thali._model.predictive_check import check_sentence
-from thali.errors import ArgumentError, DataError, EstimateWarning
+from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Additive
 
 TAILS = 0.055, 0.945
@@ -173,36 +173,12 @@ def test_reach_is_found(monkeypatch):
     found = model.findings()["reach"]
     said(found.sentence, "100 % of respondents", "88 to 100 %")
     assert found.picture.name == "reach"
-    assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 3
+    assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 1
     monkeypatch.setattr("thali._people.reach.MAX_SETS", 1)
-    note = str(of_two_segments().findings()["reach"].notes[3])
+    note = str(of_two_segments().findings()["reach"].notes[1])
     said(note, "4 possible sets", "100 % (Nemhauser")
     of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])
     assert "reach" not in of_three.findings()
-
-
-@pytest.mark.long
-@pytest.mark.fit
-def test_reach_and_the_check_say_where_people_differ_more_about_some_options_than_one_spread_tells(recwarn):
-    rng = np.random.default_rng(6)
-    weights = rng.gamma(2.0, 0.5, (60, 80, 4))  # kappa is 2
-    even = of_people(compared(80), weights)
-    even.reach(2)
-    assert not recwarn.list
-    (note,) = even.findings()["reach"].notes[1:]
-    said(note, "vary equally", "Individuals(spread='each')")
-    weights[:, :, 2] = rng.gamma(0.3, 1 / 0.3, (60, 80))
-    weights[:, :, 3] = rng.gamma(30.0, 1 / 30.0, (60, 80))
-    uneven = of_people(compared(80), weights)
-    with pytest.warns(EstimateWarning, match="spread='each'"):
-        uneven.reach(2)
-    assert f"on {OPTIONS[2]} than on {OPTIONS[3]}" in str(uneven.findings()["reach"].notes[1])
-    assert not any("People differ more" in str(note) for note in even.findings()["check"].notes)
-    said(even.findings()["ranks"].notes[-1], "based on population weights")
-    found = uneven.findings()["check"]
-    assert found.good is False and "vary more on some" in found.headline
-    said(found.notes[-2], "p = 0.0164")
-    said(found.notes[-1], "segments")
 
 
 # scores --------------------------------------------------------------------------------------------------------------

@@ -10,10 +10,8 @@ from helpers.naive import latent_features as naive
 from helpers.people_fits import OPTIONS, compared, tree_of
 from helpers.sentences import refused, said, warned
 from scipy import stats
-from scipy.special import polygamma
 
 import thali as th
-import thali._aspects.moves.group_similar as group_similar
 import thali._aspects.moves.group_slopes as group_slopes
 from thali._aspects.group_state import base_at
 from thali._aspects.populations.groups import ChainDraws, EveryPerson
@@ -146,9 +144,9 @@ def test_a_label_that_nobody_had_counts_as_of_unknown_columns():
     assert found["p0"] == others["p0"] and found["p2"] == others["p2"]
 
 
-def a_chain(known, spread="one"):
+def a_chain(known):
     """A chain of three persons, with draws to come."""
-    people = th.people.Individuals(by=["age", "sex"], spread=spread)
+    people = th.people.Individuals(by=["age", "sex"])
     model = th.EliminationByAspects(alpha=1.5, people=people, tempering=False)
     task = model.prepare(compared_by_known(), 3, 1, 1).task
     np.testing.assert_array_equal(task.model.known, known.matrix[:, 1:])
@@ -275,89 +273,13 @@ def test_the_finding_says_what_is_sure():
     assert "respondent_effects" not in plain.findings()
 
 
-# a kappa of each weight ----------------------------------------------------------------------------------------
-
-
-def with_own_kappas(draws=2, times=1):
-    """A model whose two draws, each so many times, have a kappa for each weight, and these."""
-    rng = np.random.default_rng(8)
-    kappas = np.array([[0.7, 40.0, 3.0, 3.0], [9.0, 1.2, 5.0, 5.0]])[:draws]
-    unique = np.concatenate([np.ones((draws, 3, N)), rng.gamma(2.0, 0.5, (draws, 1, N)), kappas[:, None]], axis=1)
-    of_aspect = np.array([0.8, 30.0])[:draws]
-    weights = np.concatenate([np.ones((draws, 3)), rng.gamma(2.0, 0.5, (draws, 1)), of_aspect[:, None]], axis=1)
-    unique, weights, draws = np.tile(unique, (times, 1, 1)), np.tile(weights, (times, 1)), draws * times
-    chain = ChainDraws(
-        alpha=np.ones(draws),
-        log_likelihood=np.zeros(draws),
-        unique_weights=unique,
-        n_features=np.ones(draws, np.int64),
-        weights=weights,
-        sizes=np.full(draws, len(OWNERS)),
-        owners=np.tile(np.array(OWNERS, np.int32), draws),
-        extra={"kappa": np.full(draws, 20.0)},
-    )
-    population = EveryPerson(th.people.Individuals(spread="each"))
-    groups = population.data(compared_by_known(), lambda given: given)
-    model = th.EliminationByAspects(people=th.people.Individuals(spread="each"))
-    model.posterior_ = tree_of(population, [chain], groups, Elimination(0.0))
-    model.fitted_to_, model.interrupted_ = "answers of people", False
-    return model, kappas, of_aspect, (unique[:, 3], weights[:, 3])
-
-
-def test_new_people_vary_by_the_kappa_of_each_weight():
-    """Against people that are simulated one by one."""
-    model, kappas, of_aspect, common = with_own_kappas()
-    rng, features = np.random.default_rng(2), np.isin(np.arange(N), OWNERS)[:, None]
-    expected, error = np.zeros(2), 0.0
-    for draw in range(2):
-        own = common[0][draw] * rng.gamma(kappas[draw], 1 / kappas[draw], (4_000, N))
-        shared = common[1][draw] * rng.gamma(of_aspect[draw], 1 / of_aspect[draw], 4_000)
-        each = [
-            [naive.pair_probability(0, other, features, [w], u, 0.0) for other in (1, 2)]
-            for w, u in zip(shared, own, strict=True)
-        ]
-        expected += np.mean(each, axis=0) / 2.0
-        error = max(error, np.std(each) * (1 / np.sqrt(4_000) + 0.1 / np.sqrt(64)))
-    found = model.predict_proba([("tea", "milk"), ("tea", "beer")])
-    assert (np.abs(found - expected) < 5 * error).all()
-
-
-def test_a_person_left_out_varies_by_the_kappa_of_each_weight():
-    """Of one choice the integral is what is predicted."""
-    model, *_ = with_own_kappas(times=500)
-    data = th.PairedComparisons.from_trials(
-        pd.DataFrame([("new", "tea", "milk", "tea")], columns=["respondent", "first", "second", "chosen"]),
-        respondent="respondent",
-        labels=OPTIONS,
-    )
-    found = model.log_predictive(th.Choices.from_comparisons(data))["new"]
-    assert found == pytest.approx(np.log(model.predict_proba([("tea", "milk")])[0]), abs=0.03)
-
-
-def test_rows_of_the_summary_say_about_what_people_differ():
-    model, kappas, *_ = with_own_kappas()
-    rows = model.quantities()
-    assert [rows[f"kappa[{label}]"].ravel().tolist() for label in OPTIONS] == kappas.T.tolist()
-    assert "feature_kappas" not in model.of_group("p1").posterior_["posterior"]
-
-
-def test_draws_have_the_kappas_last(uncompiled):
-    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread="each")
-    chain.run_to(chain.total)
-    base = base_at(chain.bases, 0)
-    assert chain.task.model.own_kappas and chain.draws.unique_weights.shape[1] == 3 + 1 + 2 + 1
-    np.testing.assert_array_equal(chain.draws.unique_weights[-1, -1], base.own_kappa)
-    assert len(set(base.own_kappa.tolist())) == N
-
-
-@pytest.mark.parametrize("spread", ["one", "each"])
-def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, spread):
+def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled):
     """The slopes and what weights vary about are those that the data were simulated by, and data keep their people."""
-    population = EveryPerson(th.people.Individuals(["age", "sex"], spread))
+    population = EveryPerson(th.people.Individuals(["age", "sex"]))
     groups = population.data(compared_by_known(), lambda given: given)
     model = th.EliminationByAspects(alpha=1.5, people=th.people.Individuals(by=["age", "sex"]), tempering=False)
     known, parts = covariates_of(["age", "sex"], PEOPLE, 3), model._parts(groups)
-    chain = a_chain(known, spread)
+    chain = a_chain(known)
     chain.run_to(chain.total)
     fit = population.tree([chain.draws], groups, parts, chain.task, {})
     sample = population.prior_sample(groups, parts, [np.random.default_rng(n) for n in range(100)])
@@ -370,28 +292,3 @@ def test_a_draw_from_the_prior_holds_all_that_a_draw_of_a_fit_does(uncompiled, s
     rise = (logs[:, 2, 0] - logs[:, 2, 1]) - (logs[:, 0, 0] - logs[:, 0, 1])  # of two options, between two persons
     expected = (slopes[:, :, 0] - slopes[:, :, 1]) @ (x[2] - x[0])
     assert np.corrcoef(rise, expected)[0, 1] > 0.5
-
-
-def test_the_density_of_a_kappa_with_its_weights_is_that_of_the_definition(uncompiled, monkeypatch):
-    """Of the move in which the weights of an option keep their standard scores: every acceptance ratio."""
-    chain = a_chain(covariates_of(["age", "sex"], PEOPLE, 3), spread="each")
-    chain.run_to(3)
-    base, model, ratios = base_at(chain.bases, 0), chain.task.model, []
-    monkeypatch.setattr(group_similar, "accept", lambda rng, ratio: ratios.append(ratio) or True)
-    data, rate = compared_by_known().by_respondent(), 2.0 / base.real[0]
-
-    def log_target():
-        state, total = chain.state, 0.0
-        columns = int(state.whole[0, COLUMNS])
-        kappa = base.own_kappa[1]
-        for g, each in enumerate(data.values()):
-            features = state.Z[g, :columns, :N].T.astype(bool)
-            total += naive.log_likelihood(each, features, state.w[g, :columns], state.s[g, :N], 0.01)
-        logs = np.log(state.s[:, 1] / (base.own[1] * base.own_lift[:, 1]))
-        in_scores = stats.gamma.logpdf(np.exp(logs), kappa, scale=1 / kappa) + logs + 0.5 * np.log(polygamma(1, kappa))
-        return total + in_scores.sum() + stats.gamma.logpdf(kappa, 2.0, scale=1 / rate) + np.log(kappa)
-
-    before = log_target()
-    weights = group_similar.unique_weights(chain.state, base)
-    group_similar.stretch_weight(chain.rng, model, chain.cache, chain.state, weights, 1, rate)
-    assert ratios == pytest.approx([log_target() - before], abs=1e-6)

@@ -42,7 +42,7 @@ def test_scores_are_those_of_each_answer():
 @pytest.mark.unit
 def test_the_rule_by_which_people_chose_predicts_best():
     data = ranked_answers(WORTH, (4, 5), 200, 1)
-    models = {rule: th.EliminationByAspects("unique", method="maximum-likelihood", best_worst=rule) for rule in RULES}
+    models = {rule: th.BradleyTerryLuce("maximum-likelihood", best_worst=rule) for rule in RULES}
     table = th.compare(models, data, folds=2, cores=1, random_seed=1, progressbar=False)
     assert table["log_score"].idxmax() == "ranking" and table.loc["ranking", "tasks"] == 400
     assert table.loc["BASE", "log_score"] == pytest.approx(-(np.log(12) + np.log(20)) / 2)
@@ -60,5 +60,5 @@ def test_shared_aspects_predict_best_and_worst_of_three(uncompiled):
     found = model.predict_proba(data)
     np.testing.assert_allclose(found[data.sets.index(members)][:2], whole[0] * rest[::-1])
     assert all(p.sum() == pytest.approx(1.0) for p in found)
-    with refused(th.errors.DataError, "best and worst"):
+    with refused(th.errors.DataError, "three options", "got 4"):
         model.predict_proba(ranked_answers(WORTH, (4,), 2, 1))

@@ -259,9 +259,9 @@ def _rows(frame=False):
 CLASSIFIERS = {"PL": th.PlackettLuceRegression("map", a=1.5), "logistic": LogisticRegression()}
 KINDS = {
     "pairs": (models, lambda: TRIO, {}),
-    "choices": (lambda: {"BTL": th.EliminationByAspects("unique")}, _choices, {"folds": 3}),
+    "choices": (lambda: {"BTL": th.BradleyTerryLuce()}, _choices, {"folds": 3}),
     "people": (
-        lambda: {"BTL": th.EliminationByAspects("unique")},
+        lambda: {"BTL": th.BradleyTerryLuce()},
         _choices,
         {"leave_out": "respondent", "hold_out": np.int64(2)},
     ),

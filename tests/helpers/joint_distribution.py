@@ -186,9 +186,7 @@ def _quantities_of_similarities(judgements: Any, state: Any, cache: Any, beta: A
 def _simulate(rng: np.random.Generator, chain: Any) -> None:
     """New data at the present state, of the likelihood that keeps such a cache."""
     likelihood, kept = chain.task.model.likelihood, chain.cache._fields
-    if "probability" in kept:
-        simulate_answers(rng, likelihood, chain.state.s)
-    elif "reach" in kept:
+    if "reach" in kept:
         simulate_choices(rng, likelihood, chain.state, chain.cache)
     elif "trial_shared" in kept:
         simulate_triplets(rng, likelihood, chain.state, float(chain.cache.real[0]))
@@ -246,37 +244,6 @@ def simulate_triplets(rng: np.random.Generator, sets: Any, state: Any, constant:
         is_lapse = rng.random() < sets.lapse
         chosen = _drawn(rng, np.ones(stop - start) if is_lapse else value[own])
         own[0], own[chosen] = own[chosen], own[0]
-
-
-def simulate_answers(rng: np.random.Generator, sets: Any, weights: np.ndarray) -> None:
-    """New best-worst choices out of every set, drawn at the present weights.
-
-    A ranking is made choice by choice; for the pair that differs most, best and worst are drawn by themselves, in
-    proportion to the weights and to their inverses, until they differ.
-
-    Parameters
-    ----------
-    rng : numpy.random.Generator
-    sets : thali._aspects.likelihoods.best_worst_sets.BestWorstSets
-        With answers given once each. Their best and worst change, so that every cache must be rebuilt afterwards.
-    weights : array
-        Of the options.
-    """
-    for start, stop in zip(sets.start[:-1], sets.start[1:], strict=True):
-        left = list(rng.permutation(sets.member[start:stop]))
-        if not sets.is_reversed:
-            ranking = []
-            while left:
-                is_lapse = rng.random() < sets.lapse
-                ranking.append(left.pop(_drawn(rng, np.ones(len(left)) if is_lapse else weights[left])))
-        elif rng.random() < sets.lapse:
-            ranking = left
-        else:
-            best = worst = 0
-            while best == worst:
-                best, worst = _drawn(rng, weights[left]), _drawn(rng, 1.0 / weights[left])
-            ranking = [left[best], *np.delete(left, [best, worst]), left[worst]]
-        sets.member[start:stop] = [ranking[0], ranking[-1], *ranking[1:-1]]
 
 
 def _drawn(rng: np.random.Generator, weights: np.ndarray) -> int:

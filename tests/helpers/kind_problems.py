@@ -1,6 +1,5 @@
 """People of unknown kinds: their data, the task of one chain, and what its draws say."""
 
-import itertools
 from dataclasses import replace
 from functools import partial
 
@@ -10,7 +9,7 @@ import pandas as pd
 import thali as th
 from helpers.all_drawn import all_drawn
 from helpers.naive import latent_features as naive
-from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst, for_groups
+from thali._aspects.likelihoods.elimination_of_groups import for_groups
 from thali._aspects.populations.kinds import KindChain, UnknownKinds, build_kind_task
 
 
@@ -67,34 +66,10 @@ def random_choices(people, n, choices, seed):
     return th.Choices(frame, respondent="person", labels=labels)
 
 
-def random_best_worst(people, n, choices, seed):
-    """People who name a best and a worst at random out of sets of three and four, so that every answer is given."""
-    rng, labels = np.random.default_rng(seed), list("abcdefghij"[:n])
-    threes = [list(each) for each in itertools.combinations(labels, 3)]
-    sets = threes if n == 3 else [*threes[:2], labels[:4]]
-    every = [(each, *answer) for each in sets for answer in itertools.permutations(each, 2)]
-    while len(every) < people * choices:
-        each = sets[rng.integers(len(sets))]
-        every.append((each, *rng.choice(each, 2, replace=False)))
-    rows = [
-        (f"p{number % people}", *(each + [""] * (4 - len(each))), best, worst)
-        for number, (each, best, worst) in enumerate(every)
-    ]
-    frame = pd.DataFrame(rows, columns=["person", *(f"item{k}" for k in range(1, 5)), "best", "worst"])
-    return th.Choices.from_best_worst(frame, respondent="person", labels=labels)
-
-
 def likelihood_of(data, lapse=0.01):
     """In the form that kinds of people have."""
-    if has_worst(data):
-        return BestAndWorst(lapse, shared=False)
     made = th.likelihoods.Elimination(lapse, ties=data.n_ties > 0, covariates=data.covariate_names)
     return for_groups(made, [data])
-
-
-def has_worst(data):
-    """Whether best and worst were named."""
-    return isinstance(data, th.Choices) and data.worst is not None
 
 
 def naive_log_likelihood(data, features, weights, unique, lapse=0.01, tie=None, beta=()):
@@ -120,8 +95,6 @@ class Asked:
             question_of = data.set_of
         self.asked, row = np.unique(np.column_stack([people, asked]), axis=0, return_inverse=True)
         self.times = np.bincount(row.ravel(), times).astype(int)
-        if has_worst(data):
-            question_of = np.repeat(np.arange(data.n_sets), data.sizes * (data.sizes - 1))
         self.answers = [np.flatnonzero(question_of == question) for _, question in self.asked]
         self.people = of_task.people
         of_person = np.repeat(self.asked[:, 0], [len(each) for each in self.answers])
@@ -162,9 +135,8 @@ def task(
     weight_prior=(1.0, 1.0),
 ):
     """What the chains run."""
-    usual = th.priors.Given(np.zeros((data.n_options, 0))) if has_worst(data) else th.priors.IndianBuffet()
     parts = {
-        "prior": prior or usual,
+        "prior": prior or th.priors.IndianBuffet(),
         "likelihood": likelihood or th.likelihoods.Elimination(0.01),
         "weight_prior": weight_prior,
         "alpha": alpha,

@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 import thali as th
-from helpers.best_worst_data import RULES, random_answers
 from helpers.naive import latent_features as naive
 from helpers.problems import (
     FIXED_UNIQUE,
@@ -233,40 +232,6 @@ def triplets(link, data=TEN):
     return Row(data, model, make, state, cache, whole, OF_COLUMNS)
 
 
-def _of_unique_alone(data, elimination, whole, spread, error):
-    """Options that share no aspect."""
-    (likelihood, make), n = elimination.compiled(data), data.n_options
-    model = ChainModel(
-        th.priors.Given(np.zeros((n, 0))).compiled(n), likelihood, EXPONENTIAL, 0, 0, FIXED_UNIQUE, False
-    )
-    state, cache = make_state(model, make, np.zeros((n, 0)), [], np.exp(np.random.default_rng(3).normal(size=n)))
-    alone = (lambda matrix, weights, unique: whole(unique)), (UNIQUE, SCALE)
-    return Row(data, model, make, state, cache, *alone, spread=spread, error=error)
-
-
-def best_worst(rule, lapse):
-    """Best-worst choices."""
-    data = random_answers(7, range(2, 7), 3, 1, most=3)
-
-    def whole(unique):
-        return naive.log_likelihood(data, None, None, unique, lapse, best_worst=rule)
-
-    return _of_unique_alone(data, Elimination(lapse, best_worst=rule), whole, 3.0, 1e-8)
-
-
-def luce(lapse, n=5, sizes=(2, 3, 5)):
-    """Choices out of sets, by Luce's rule: weights over thirty decades, so that sums lose digits.
-
-    Of 13 options one is in so many sets that they are several products of factors, of which some overflow.
-    """
-    data = random_choices(n, sizes, 1, most=6)
-
-    def whole(unique):
-        return naive.log_likelihood(data, np.zeros((n, 0)), [], unique, lapse)
-
-    return _of_unique_alone(data, Elimination(lapse, shared=False), whole, 10.0, 1e-7)
-
-
 SIZES = [(2, 0.0), (5, 0.3), (9, 0.0), (21, 0.2)]
 SIMILARITIES = {
     f"similarities of {n}, {missing} missing{', judged' * judged}": partial(similarities, n, missing, judged)
@@ -298,9 +263,4 @@ LIKELIHOODS = (
     }
     | SETS
     | TRIPLETS
-    | {f"best-worst, {rule}, lapse {lapse}": partial(best_worst, rule, lapse) for rule in RULES for lapse in (0, 0.05)}
-    | {f"Luce, lapse {lapse}": partial(luce, lapse) for lapse in (0, 0.05)}
-    | {
-        f"Luce of 13, lapse {lapse}": partial(luce, lapse, 13, (2, 3)) for lapse in (0, 0.05)
-    }  # products of many factors
 )

@@ -41,7 +41,7 @@ def tree_of(population, drawn, groups, likelihood, attrs=None):
     return population.tree(drawn, groups, {"likelihood": likelihood}, task, attrs or {})
 
 
-def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_worst="ranking", lapse=0.01):
+def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse=0.01):
     """A model with these draws of the weights of everybody (draws, people, options).
 
     `common`: those about which they vary (draws, options), 1 unless given; `shared`: of aspects that are in every draw,
@@ -54,7 +54,7 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_
     weights = np.zeros((draws, 0, unique.shape[1] + 1))
     if owners:
         weights = np.stack([np.asarray(each, float) for each in shared.values()], axis=1)
-    likelihood = Elimination(lapse, shared=bool(owners), best_worst=best_worst)
+    likelihood = Elimination(lapse)
     groups = EveryPerson().data(data, lambda given: given)
     length = draws // chains
     drawn = [
@@ -75,9 +75,7 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, best_
     tree = tree_of(
         EveryPerson(), drawn, groups, likelihood, {f"people_{name}": value for name, value in attributes.items()}
     )
-    model = th.EliminationByAspects(
-        "unique" if shared is None else "ibp", people=th.people.Individuals(), best_worst=best_worst
-    )
+    model = th.EliminationByAspects("unique" if shared is None else "ibp", people=th.people.Individuals())
     model.posterior_ = tree
     model.fitted_to_, model.interrupted_ = "answers of people", False
     return model

@@ -54,7 +54,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice groups": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, described groups": {"pictures": _OF_GROUPS},
-    "elimination-by-aspects, unique, best-worst groups": {"pictures": ("trace",)},
     "elimination-by-aspects, kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
@@ -80,8 +79,7 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
 }
 
 # whose compiled code no other test of the default suite needs: they are met behind `long`
-RARE_ENDS = "described groups", "best-worst groups", "triplet groups"
-RARE_ENDS += "choice kinds", "columns of judges"
+RARE_ENDS = "described groups", "triplet groups", "choice kinds", "columns of judges"
 _PEOPLE = Smallest(
     th.BradleyTerryLuce,
     SMALLEST["elimination-by-aspects, kinds"].data,

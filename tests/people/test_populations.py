@@ -36,7 +36,7 @@ def judged(frame=None):
     ("value", "text"),
     [
         (th.people.Individuals(), "Individuals()"),
-        (th.people.Individuals("age", spread="each"), "Individuals(by=('age',), spread='each')"),
+        (th.people.Individuals("age"), "Individuals(by=('age',))"),
         (th.people.LatentClasses(3), "LatentClasses(classes=3)"),
         (th.people.Groups("similar"), "Groups(weights='similar')"),
     ],
@@ -54,7 +54,6 @@ WRONG = {
     "too many": (lambda: th.people.LatentClasses(21), ("classes", "20", "got 21")),
     "common": (lambda: th.people.LatentClasses(2, "common"), ("weights", "'free'", "'similar'", "got 'common'")),
     "weights": (lambda: th.people.Groups("x"), ("weights", "'free'", "'similar'", "'common'")),
-    "spread": (lambda: th.people.Individuals(spread="x"), ("spread", "'one'", "'each'", "got 'x'")),
     "by": (lambda: th.people.Individuals(by=3), ("`data.people`", "got 3")),
 }
 

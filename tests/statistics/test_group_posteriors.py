@@ -349,40 +349,11 @@ def means_of_slopes(expected):
     return found
 
 
-def seen_of_own_kappas(chain):
-    """What a joint test looks at of kappas that each weight has for itself, and of how their weights vary."""
-    base = base_at(chain.bases, 0)
-    Z, w, s = contents(chain.state)
-    columns, last, n = len(Z[0]), chain.task.n_groups - 1, chain.task.n_options
-    shared = Z[0].sum(axis=1) > 1
-    own = base.own_kappa / base.real[KAPPA]
-    # of who nothing is known
-    spread = base.own_kappa * (s[last] / base.own - 1.0) ** 2 if s.any() else np.ones(n)
-    of_columns = base.kappa[:columns] * (w[last] / base.v[:columns] - 1.0) ** 2
-    return {
-        "own kappa": base.own_kappa[0] if s.any() else 20.0,
-        "own kappas": own.sum() if s.any() else n,
-        "own kappas squared": (own**2).sum() if s.any() else 1.5 * n,
-        "spread": spread.sum(),
-        "shared kappas": (base.kappa[:columns] / base.real[KAPPA])[shared].sum(),
-        "shared spread": of_columns[shared].sum(),
-    }
-
-
-def means_of_own_kappas(expected, n=4):
-    """Their prior means."""
-    shared = expected["columns"] - expected["single"]
-    found = {"own kappa": 20.0, "own kappas": n, "own kappas squared": 1.5 * n, "spread": n}
-    if "unique weight" not in expected:  # these are not there, and do not vary
-        found = {}
-    return expected | found | {"shared kappas": shared, "shared spread": shared}
-
-
 @pytest.mark.first(4)
 @pytest.mark.filterwarnings("ignore::thali.errors.DataWarning")
 @pytest.mark.parametrize(
     ("groups", "weights"),
-    [(2, "free"), (3, "similar"), (3, "of persons"), (3, "of persons, known"), (3, "of persons, each")],
+    [(2, "free"), (3, "similar"), (3, "of persons"), (3, "of persons, known")],
 )
 @pytest.mark.parametrize(("make", "rounds"), ROWS)
 def test_joint_distribution(make, rounds, groups, weights):
@@ -392,9 +363,6 @@ def test_joint_distribution(make, rounds, groups, weights):
     if weights.endswith("known"):
         of_task.model, expected = of_task.model._replace(known=KNOWN_OF_PEOPLE.copy()), means_of_slopes(expected)
         seen.append(seen_of_slopes)
-    if weights.endswith("each"):
-        of_task.model, expected = of_task.model._replace(own_kappas=True), means_of_own_kappas(expected)
-        seen.append(seen_of_own_kappas)
     chain = GroupChain(of_task, np.random.default_rng(77))
     more = lambda chain: {name: value for each in seen for name, value in each(chain).items()}  # noqa: E731
     scores = geweke(chain, expected, rounds, in_each_group(simulate), more)
@@ -448,25 +416,23 @@ def answers_at(rng, states, times):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("own_kappas", [False, True], ids=["one kappa", "a kappa each"])
-def test_slopes_and_kappas_of_people_are_calibrated(own_kappas):
+def test_slopes_and_kappas_of_people_are_calibrated():
     """The true ones have uniform ranks among draws of the posterior, over data that are drawn from the prior."""
     rng, people, draws = np.random.default_rng(6), 8, 39
     known = rng.normal(size=(people, 1))
     ranks = []
     for number in range(100):
         first = task([th.PairedComparisons(np.ones((3, 3)) - np.eye(3))] * people, weights="similar")
-        first.model = first.model._replace(persons=True, known=known, own_kappas=own_kappas)
+        first.model = first.model._replace(persons=True, known=known)
         states, base = start_of(rng, first, drawn_base)
         of_task = task(answers_at(rng, states, 4), weights="similar", draws=draws, tune=150, thin=20)
-        of_task.model = of_task.model._replace(persons=True, known=known, own_kappas=own_kappas)
+        of_task.model = of_task.model._replace(persons=True, known=known)
         found = drawn(of_task, number)
         own = found.unique_weights
-        true = [base.own_slope[0, 0] - base.own_slope[1, 0], base.real[KAPPA], base.own_kappa[0], base.own[0]]
+        true = [base.own_slope[0, 0] - base.own_slope[1, 0], base.real[KAPPA], base.own[0]]
         each = [
             own[:, people + 1, 0] - own[:, people + 1, 1],
             found.extra["kappa"],
-            own[:, -1, 0] if own_kappas else found.extra["kappa"],
             own[:, people, 0],
         ]
         ranks.append([np.sum(values < value) for values, value in zip(each, true, strict=True)])

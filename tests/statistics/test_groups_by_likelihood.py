@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.best_worst_data import random_answers
 from helpers.group_problems import (
     columns_owned_by,
     contents,
@@ -23,7 +22,7 @@ from helpers.group_problems import (
     small_chain,
     task,
 )
-from helpers.joint_distribution import simulate_answers, simulate_pairs, simulate_triplets
+from helpers.joint_distribution import simulate_pairs, simulate_triplets
 from helpers.joint_means import LIMIT
 from helpers.likelihood_rows import with_values
 from helpers.naive import latent_features as naive
@@ -33,7 +32,6 @@ from helpers.triplet_problems import three_objects
 import thali as th
 import thali._aspects.moves.group_owners as group_owners
 from thali._aspects.group_state import KAPPA, group_at
-from thali._aspects.likelihoods.elimination_of_groups import BestAndWorst
 from thali._aspects.likelihoods.pair_blocks import TIE
 from thali._aspects.likelihoods.pair_covariates import COEFFICIENTS
 from thali._aspects.operations import cache_at, log_likelihood, rebuild
@@ -56,10 +54,9 @@ class Row(NamedTuple):
     simulate: Callable  # new data, of rng, likelihood, state and cache of a group
     expected: Callable  # prior means, of whether groups are similar
     more: Callable = lambda chain: {}  # what else is looked at in a chain
-    prior: Any = None
 
     def task(self, **more):
-        return task(self.data, self.likelihood, self.prior, **more)
+        return task(self.data, self.likelihood, **more)
 
 
 # Triplets, of another number of sets in each group --------------------------------------------------------------------
@@ -122,33 +119,11 @@ def covariates(tied, groups=2):
     return Row(data, likelihood, whole, lambda rng, pairs, b, c: simulate_pairs(rng, pairs, c), expected, more)
 
 
-# Best and worst, out of sets of other sizes in each group -------------------------------------------------------------
-
-
-def best_and_worst(rule, groups=2):
-    data = [random_answers(5, range(2, 5 - g), 2, seed=g) for g in range(groups)]
-
-    def whole(data, features, weights, unique, real):
-        return naive.log_likelihood(data, None, None, unique, LAPSE, best_worst=rule)
-
-    def expected(similar):
-        found = {name: mean for name, mean in means(5, similar).items() if name in ("both", "kappa", "small kappa")}
-        return found | {"unique weight": 5.0}
-
-    likelihood = BestAndWorst(LAPSE, shared=False, best_worst=rule)
-    nothing = th.priors.Given(np.zeros((5, 0)))
-    return Row(
-        data, likelihood, whole, lambda rng, sets, b, c: simulate_answers(rng, sets, b.s), expected, prior=nothing
-    )
-
-
 ROWS = {
     "triplets, exp": partial(triplets, "exp"),
     "triplets, ratio": partial(triplets, "ratio"),
     "covariates": partial(covariates, False),
     "ties and covariates": partial(covariates, True),
-    "best-worst, ranking": partial(best_and_worst, "ranking"),
-    "best-worst, reversed": partial(best_and_worst, "reversed"),
 }
 HAS_PARAMETERS = ("triplets, ratio", "covariates", "ties and covariates")
 of_rows = pytest.mark.parametrize("name", ROWS)
@@ -159,7 +134,7 @@ of_rows = pytest.mark.parametrize("name", ROWS)
 def test_changes_that_are_kept_are_those_of_the_definition(name, weights, uncompiled):
     """After some sweeps the stored log-likelihoods are those of the columns, weights and parameters, in every group."""
     row = ROWS[name](groups=3)
-    of_task = joined(row, weights, draws=5, alpha=None if row.prior else 1.5)
+    of_task = joined(row, weights, draws=5, alpha=1.5)
     chain = GroupChain(of_task, np.random.default_rng(3))
     chain.run_to(5)
     Z, w, s = contents(chain.state)

@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from helpers.additive_runs import by_general_moves
-from helpers.best_worst_data import RULES, best_worst
 from helpers.joint_distribution import joint_distribution_test
 from helpers.joint_means import (
     HEAVY,
@@ -113,13 +112,6 @@ def covariates(unique, tied):
     return Problem(BUFFET, likelihood, data, expected)
 
 
-def best_and_worst(rule):
-    """Shares are Dirichlet(1, 1, 1, 1): E s = 1/4, E s² = 1/10."""
-    data = best_worst([("abcd", "a", "d"), ("abc", "a", "c"), ("acd", "a", "c"), ("bd", "d", "b")], "abcd")
-    expected = {"unique weight": 4.0, "light unique": LIGHT, "share of 0": 1 / 4, "share of 0^2": 1 / 10}
-    return Problem(NOTHING, Elimination(0.02, shared=False, best_worst=rule), data, expected)
-
-
 def sets(prior=BUFFET, expected=None, unique=True, kept=1.0, **settings):
     data = random_choices(4, (2, 3, 4), seed=4, most=1, kept=kept)
     expected = expected or buffet_means(4, 5.0 * unique)
@@ -200,7 +192,6 @@ TABLE = {  # rounds by default, if any, and of long runs
     "triplets, ratio": (partial(triplets, "ratio"), 1_200, 100_000),
     "triplets, exp, shape 2": (partial(triplets, "exp", (2.0, 3.0)), None, 40_000),
     "triplets, ratio, shape 2": (partial(triplets, "ratio", (2.0, 3.0)), None, 40_000),
-    **{f"best-worst, {rule}": (partial(best_and_worst, rule), 1_000, 60_000) for rule in RULES},
 }
 ROWS = [pytest.param(make, rounds, id=name) for name, (make, rounds, _) in TABLE.items() if rounds]
 ROWS += [

@@ -13,12 +13,10 @@ from helpers.kind_problems import (
     answered,
     as_choices,
     drawn,
-    has_worst,
     likelihood_of,
     naive_log_likelihood,
     of_one_pair,
     random_answers,
-    random_best_worst,
     random_choices,
     random_judgements,
     random_tied_judgements,
@@ -44,7 +42,7 @@ from thali.testing import exact
 
 OF_PAIRS = random_answers, random_ties, random_judgements, random_tied_judgements
 EVERY = (
-    *(random_answers, random_tied_judgements, random_choices, random_best_worst),
+    *(random_answers, random_tied_judgements, random_choices),
     *(pytest.param(make, marks=pytest.mark.long) for make in (random_ties, random_judgements)),
 )
 ERRORS = 4.5  # Monte Carlo errors that a mean may be off
@@ -193,17 +191,16 @@ def hold_against(people, kinds, of_task):
 
 def at_rest(data, kinds, weights, of, kappa=math.nan):
     """A chain in plain Python with two columns, where people are of these kinds; and all that its moves take."""
-    alpha = None if has_worst(data) else 1.5
-    of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=alpha, weights=weights), kappa)
+    of_task = with_kappa(task(data, kinds, likelihood_of(data), alpha=1.5, weights=weights), kappa)
     rng = np.random.default_rng(3)
-    matrix = np.zeros((3, 0)) if has_worst(data) else np.array([[1, 0], [1, 1], [0, 1]])
+    matrix = np.array([[1, 0], [1, 1], [0, 1]])
     own = rng.gamma(2.0, 0.5, (kinds, matrix.shape[1])), rng.gamma(2.0, 0.5, (kinds, 3))
     chain = small_chain(of_task, matrix, *own, KindChain)
     who = kinds_at(chain.kinds, 0)
     who.of[:] = of
     who.size[:] = np.bincount(of, minlength=kinds)
     base = type(chain.bases)(*(array[0] for array in chain.bases))
-    base.v[: matrix.shape[1]] = [0.6, 0.9][: matrix.shape[1]] if weights == "similar" else 1.0
+    base.v[:2] = [0.6, 0.9] if weights == "similar" else 1.0
     for g in range(kinds):
         own = parameters_of(data, g)
         if "tie" in own:
@@ -307,7 +304,6 @@ def test_splits_and_merges_leave_the_posterior_invariant(weights, kappa, make):
         pytest.param(random_answers, 40_000, marks=pytest.mark.long),
         *(pytest.param(make, 15_000, marks=pytest.mark.long) for make in OF_PAIRS[1:]),
         pytest.param(random_choices, 15_000, marks=pytest.mark.long),
-        pytest.param(random_best_worst, 15_000, marks=pytest.mark.long),
     ],
 )
 @pytest.mark.parametrize(("kinds", "weights"), [(2, "free"), (3, "similar")])
@@ -319,9 +315,6 @@ def test_joint_distribution(kinds, weights, make, rounds):
     chain = KindChain(of_task, np.random.default_rng(77))
     same = 2.0 / (kinds + 1.0)
     expected = means(4, weights == "similar", unique=bool(of_task.model.unique))
-    if make is random_best_worst:  # without columns
-        seen = ("both", "unique weight", "kappa", "small kappa")
-        expected = {name: mean for name, mean in expected.items() if name in seen} | {"unique weight": 4.0}
     expected |= {"same": same, "far": same, "first": 1.0 / kinds, "of the first": people / kinds}
     has_ties, described = make in (random_ties, random_tied_judgements), bool(data.covariate_names)
     expected |= {"tie": 1.0, "tie^2": 2.0} if has_ties else {}
@@ -346,9 +339,6 @@ def test_joint_distribution(kinds, weights, make, rounds):
 
         def probabilities(person, question, members):
             g = of[person]
-            if make is random_best_worst:
-                every = itertools.permutations(members, 2)
-                return [naive.best_worst_probability(*answer, members, s[g], lapse, "ranking") for answer in every]
             if len(members) > 2 or isinstance(data, th.Choices):
                 return naive.set_probabilities(members, Z[g].T.astype(bool), w[g], s[g], lapse)
             real = chain.cache.real[g]
@@ -422,7 +412,7 @@ def test_people_are_of_kinds_by_their_prior():
 @pytest.mark.parametrize(
     "make",
     [
-        *(random_answers, random_choices, random_best_worst),
+        *(random_answers, random_choices),
         *(pytest.param(make, marks=pytest.mark.long) for make in OF_PAIRS[1:]),
     ],
 )

@@ -57,8 +57,7 @@ def test_a_likelihood_that_counts_every_choice_four_times_is_not_calibrated():
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("spread", ["one", "each"])
-def test_people_whose_weights_depend_on_a_column_are_calibrated(spread):
+def test_people_whose_weights_depend_on_a_column_are_calibrated():
     """The slopes among them, of which the simulated data keep what they depend on."""
     rows = [
         (f"p{n}", age, first, second, first)
@@ -67,7 +66,7 @@ def test_people_whose_weights_depend_on_a_column_are_calibrated(spread):
     ]
     frame = pd.DataFrame(rows, columns=["who", "age", "first", "second", "chosen"])
     data = th.PairedComparisons.from_trials(frame, respondent="who")
-    model = th.EliminationByAspects("unique", people=th.people.Individuals(by=["age"], spread=spread))
+    model = th.EliminationByAspects("unique", people=th.people.Individuals(by=["age"]))
     found = calibrate(model, data, 100, **QUICK | {"draws": 100, "tune": 150}, thin=10)
     assert found.ok, str(found)
     assert {"kappa", "unique_slopes[age, tea]", "common_worth[beer]"} <= set(found.table.index)

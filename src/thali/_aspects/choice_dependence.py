@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from thali._data.choices import Choices
 from thali._data.kinds import CHOICES
 from thali._data.pairs import PairedComparisons
 from thali._model.clusters import Clusters, clusters_of
@@ -15,7 +16,7 @@ from thali._model.respondent_scores import (
 )
 from thali._posterior.dependence import Dependence
 
-from .likelihoods.elimination import Elimination
+from .likelihoods.elimination import RANKED, Elimination, as_choices
 from .maximum_likelihood.estimates import covariate_sizes
 from .maximum_likelihood.maximum import mode_of
 from .maximum_likelihood.problem import Pose, problem
@@ -35,12 +36,14 @@ def _scores_of_groups(likelihood: Elimination, prior: Any, known: list[tuple[Any
 
 
 def effect_of_data(data: Any) -> float:
-    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long, and of
-    rankings with ties."""
+    """The design effect of the Bradley-Terry-Luce model; NaN where nobody answered twice, or it takes too long, of
+    rankings with ties, and of best and worst out of more than three options."""
     if not data.are_choices or data.n_options > MAX_OPTIONS or (data.kind == CHOICES and data.n_ties):
         return float("nan")
+    if isinstance(data, Choices) and data.worst is not None and data.sizes.max() > RANKED:
+        return float("nan")
     data = data.without_dates() if isinstance(data, PairedComparisons) else data
-    likelihood = Elimination(ties=data.n_ties > 0, shared=False)
+    likelihood = Elimination(ties=data.n_ties > 0)
     clusters = clusters_of(data, likelihood.ties)
     if clusters is None or clusters.answers.max() < 2.0:
         return float("nan")
@@ -49,6 +52,9 @@ def effect_of_data(data: Any) -> float:
 
 def _scores_of(data: Any, clusters: Clusters, likelihood: Elimination, prior: Any) -> ScoreVariance:
     """Return the variance of respondents' scores at the mode of the posterior."""
+    if isinstance(data, Choices) and data.worst is not None:
+        data = as_choices(data)
+        clusters = clusters_of(data, False) or clusters
     pose = _problem_of(data, likelihood, prior)
     place = mode_of(pose, covariate_sizes(data))
     return scores_at(pose, clusters, _comparable(place.logs), place.beta)
@@ -67,4 +73,4 @@ def _problem_of(data: Any, likelihood: Elimination, prior: Any) -> Pose:
             owners = np.hstack([owners, prior.matrix]) if likelihood.unique else prior.matrix
         extra = data.cells.x / covariate_sizes(data)
         return problem(data, owners, likelihood.lapse, extra, likelihood.ties)
-    return problem(data, owners, likelihood.lapse, best_worst=likelihood.best_worst)
+    return problem(data, owners, likelihood.lapse)

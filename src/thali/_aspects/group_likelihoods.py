@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from thali._data.answers import OUTCOMES, answers_given, first_answers
+from thali._data.answers import OUTCOMES
 
 from .group_state import People, group_at
-from .likelihoods.best_worst_sets import BestWorstSets
 from .likelihoods.pair_blocks import PAIRS_ALONE, WIDTH
 from .likelihoods.pair_covariates import CLASSES
 from .likelihoods.pair_sets import AnsweredPairSets
@@ -100,13 +99,6 @@ def _pair_sets(sets: Any, g: Any) -> Any:
     )
 
 
-@group_at.register(BestWorstSets)
-def _best_worst_sets(sets: Any, g: Any) -> Any:
-    return BestWorstSets(
-        sets.start[g], sets.member[g], sets.times[g], sets.first[g], sets.within[g], sets.lapse, sets.is_reversed
-    )
-
-
 WITH_COVARIATES = tuple(CLASSES.values())
 _OF_PAIRS_ALONE = tuple(PAIRS_ALONE.values())
 for _cls in _OF_PAIRS_ALONE:
@@ -117,7 +109,6 @@ for _cls in WITH_COVARIATES:
 _OF_JUDGEMENTS = ("value", "measured", "share", "pairs", "total", "single", "complete", "variance", "prior_scale")
 _OF_SETS = ("member", "count", "first", "within")
 _OF_PAIR_SETS = ("start", "pair", "times", "lower", "upper", "set_start", "set_of", "pair_start", "pair_of", "other")
-_OF_BEST_WORST = ("start", "member", "times", "first", "within")
 _OF_PAIRS = ("start", "neighbour", "transposed", "wins", "losses")
 
 
@@ -141,10 +132,6 @@ def _joined_sets(parts: Sequence[Any]) -> Any:
 
 def _joined_pair_sets(parts: Sequence[Any]) -> Any:
     return _with_stacked(_with_rows(parts, "pair", [0]), _OF_PAIR_SETS)
-
-
-def _joined_best_worst(parts: Sequence[Any]) -> Any:
-    return _with_stacked(_with_rows(parts, "member", [0, 1]), _OF_BEST_WORST)
 
 
 def _with_rows(parts: Sequence[Any], name: str, row: list[int]) -> list[Any]:
@@ -174,7 +161,6 @@ _JOINED: dict[type[Any], Callable[[Sequence[Any]], Any]] = {
     Judgements: _joined_judgements,
     OfferedSets: _joined_sets,
     AnsweredPairSets: _joined_pair_sets,
-    BestWorstSets: _joined_best_worst,
     **dict.fromkeys(_OF_PAIRS_ALONE, _joined_pairs),
     **dict.fromkeys(WITH_COVARIATES, _joined_covariates),
 }
@@ -247,16 +233,8 @@ def _sets_of_places(data: Any, sets: Any) -> np.ndarray:
     return np.repeat(np.arange(sets.start.size - 1), np.diff(sets.start))
 
 
-def _places_of_best_worst(data: Any, sets: Any) -> np.ndarray:
-    """Of each possible answer to a set its place among those that were given, -1 if nobody gave it."""
-    found = np.full(first_answers(data.start)[-1], -1)
-    found[np.unique(answers_given(data))] = np.arange(len(sets.times))
-    return found
-
-
 _OF_COMPARISONS = (*_OF_PAIRS_ALONE, *WITH_COVARIATES)
 _PLACES: dict[type[Any], Callable[[Any, Any], np.ndarray]] = {
     **dict.fromkeys(_OF_COMPARISONS, _places_of_pairs),
     OfferedSets: _sets_of_places,
-    BestWorstSets: _places_of_best_worst,
 }

@@ -6,8 +6,7 @@ own[i]. Where groups are similar, v and own are Gamma(shape, rate) and kappa is 
 they are free, v = own = shape / rate and kappa = shape, so that all weights are independent and Gamma(shape, rate).
 
 Of people whose weights depend on what is known of them, x, the weight of column k is about v[k] exp(x' slope[k]), with
-slopes Normal(0, SLOPE_SD^2), and unique weights likewise. Of people whose weights may differ more about one option than
-about another one, each column and unique weight has a kappa of its own, Gamma(OWN_SHAPE, OWN_SHAPE / kappa).
+slopes Normal(0, SLOPE_SD^2), and unique weights likewise.
 
 A chain has one such state for every temperature, stacked along a further first axis.
 """
@@ -24,8 +23,6 @@ from .state import COLUMNS, FeatureState, capacity, change_owner, remove_column,
 
 KAPPA, STEP, TRIED, ACCEPTED = range(4)  # positions in Base.real
 KAPPA_SHAPE, KAPPA_RATE = 2.0, 0.1  # of the Gamma prior of a learned kappa
-OWN_SHAPE = 2.0  # of the Gamma prior, of mean kappa, of a kappa that each weight has for itself
-LEAST_KAPPA = 1e-6  # smaller ones are replaced by it
 SLOPE_SD = 0.5  # prior standard deviation of a slope of log weights, a standard deviation of a column of people
 
 
@@ -41,7 +38,6 @@ class GroupModel(NamedTuple):
     similar: bool
     kappa: float  # where it is fixed; NaN where it is learned
     persons: bool = False  # whether every group is a person, of whom there may be many with few answers each
-    own_kappas: bool = False  # whether each column and unique weight has a kappa of its own
     known: np.ndarray = np.zeros((0, 0))  # (groups, columns) what is known of people, on which their weights depend
 
 
@@ -57,8 +53,6 @@ class Base(NamedTuple):
     own_lift: np.ndarray  # (groups, n)
     slope: np.ndarray  # (rows, columns of people) of the logarithms of `lift`
     own_slope: np.ndarray  # (n, columns of people)
-    kappa: np.ndarray  # (rows,) of each column
-    own_kappa: np.ndarray  # (n,) of each option's unique weight
 
 
 @scalar
@@ -72,8 +66,6 @@ def base_at(bases: Any, t: Any) -> Any:
         bases.own_lift[t],
         bases.slope[t],
         bases.own_slope[t],
-        bases.kappa[t],
-        bases.own_kappa[t],
     )
 
 
@@ -100,20 +92,8 @@ def fill_lifts_of(known: Any, slope: Any, lift: Any, k: Any) -> None:
 
 
 @scalar
-def set_kappa(base: Any, value: Any) -> None:
-    """The kappa of all weights."""
-    base.real[KAPPA] = value
-    for k in range(base.kappa.shape[0]):
-        base.kappa[k] = value
-    for i in range(base.own_kappa.shape[0]):
-        base.own_kappa[i] = value
-
-
-@scalar
-def draw_rest_of_new(rng: Any, model: Any, base: Any, k: Any) -> None:
-    """The slopes of a column that is proposed, and its own kappa, from their prior."""
-    if model.own_kappas:
-        base.kappa[k] = max(rng.standard_gamma(OWN_SHAPE) * base.real[KAPPA] / OWN_SHAPE, LEAST_KAPPA)
+def draw_slopes_of_new(rng: Any, model: Any, base: Any, k: Any) -> None:
+    """The slopes of a column that is proposed, from their prior."""
     if model.known.shape[1] > 0:
         for j in range(model.known.shape[1]):
             base.slope[k, j] = SLOPE_SD * rng.standard_normal()
@@ -133,8 +113,6 @@ def empty_base(n: int, rows: int, model: GroupModel, groups: int) -> Base:
         np.ones((groups, n)),
         np.zeros((rows, slopes)),
         np.zeros((n, slopes)),
-        np.full(rows, float(kappa)),
-        np.full(n, float(kappa)),
     )
 
 
@@ -145,7 +123,6 @@ def with_rows(base: Base, rows: int) -> Base:
         v=np.append(base.v, np.full(more, base.v[-1])),
         lift=np.hstack([base.lift, np.ones((len(base.lift), more))]),
         slope=np.vstack([base.slope, np.zeros((more, base.slope.shape[1]))]),
-        kappa=np.append(base.kappa, np.full(more, base.kappa[-1])),
     )
 
 
@@ -188,7 +165,6 @@ def remove_from_all(states: Any, base: Any, k: Any) -> None:
     """Column k leaves; the last one takes its place."""
     last = replica(states, 0).whole[COLUMNS] - 1
     base.v[k] = base.v[last]
-    base.kappa[k] = base.kappa[last]
     for j in range(base.slope.shape[1]):
         base.slope[k, j] = base.slope[last, j]
     for g in range(states.w.shape[0]):

@@ -417,12 +417,11 @@ def _no_change(likelihood: Any, c: Any, b: Any, x: Any, y: Any, d: Any) -> Any:
     return -np.inf
 
 
-_OWN, _MEMBERS, _WEIGHTS = (delta_own, apply_own), (delta_member, apply_member), (delta_weight, apply_weight)
 _COMPENSATED = (
     delta_compensated_member,
     apply_compensated_member,
     delta_compensated_weight,
     apply_compensated_weight,
 )
+_OWN = delta_own, apply_own
 WITHOUT_UNIQUE: dict[Any, Any] = dict.fromkeys(_OWN, _no_own) | dict.fromkeys(_COMPENSATED, _no_change)
-WITHOUT_COLUMNS: dict[Any, Any] = dict.fromkeys((*_MEMBERS, *_WEIGHTS, *_COMPENSATED), _no_change)

@@ -8,7 +8,6 @@ from thali._model.names import ALIASES_OF_ASPECTS
 from thali._model.options import (
     ALPHA,
     ALTERNATIVE,
-    BEST_WORST,
     BY,
     CHOSEN,
     CI,
@@ -88,7 +87,6 @@ ELIMINATION = ModelSpec(
         CHOSEN,
         *OF_TABLES,
         TIES,
-        BEST_WORST,
         GROUP.but(methods=_DRAWN),
         PEOPLE.but(methods=_DRAWN),
         BY.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),

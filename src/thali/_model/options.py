@@ -119,7 +119,7 @@ PEOPLE = Option(
     "people",
     "How respondents differ. independent: no differences, and all answers are independent; adjusted: no differences,"
     " but intervals generalise to new respondents; individuals: the weights of each respondent vary around common"
-    " weights; individuals:each: some of these weights vary more than others; classes:K (choices only): K latent"
+    " weights; classes:K (choices only): K latent"
     " classes; classes:K:similar: K latent classes whose weights vary around common weights; groups:similar or"
     " groups:common (with --group): groups have similar or the same weights.",
     PEOPLE_VALUE,
@@ -129,7 +129,6 @@ PEOPLE = Option(
         "independent": INDEPENDENT,
         "adjusted": ADJUSTED,
         "individuals": Individuals(),
-        "individuals:each": Individuals(spread="each"),
         "classes:2": LatentClasses(2),
         "classes:3": LatentClasses(3),
         "groups:similar": Groups("similar"),

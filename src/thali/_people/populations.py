@@ -12,7 +12,6 @@ from thali.errors import Argument, ArgumentError, DataError, InPython, Message, 
 from .columns import names_of
 
 FREE, SIMILAR, COMMON = "free", "similar", "common"  # weights of groups or classes
-ONE_SPREAD, EACH_SPREAD = "one", "each"  # of the weights of individuals: of all alike, or of each option and aspect
 MAX_CLASSES = 20
 
 
@@ -50,14 +49,11 @@ class Individuals(_Value):
     by : list of str
         Columns of the table of respondents on which weights depend, numbers or labels. The first label has no
         coefficient, each other label has one.
-    spread : {"one", "each"}
-        "one": one kappa for all weights. "each": each unique weight and each feature k has its kappa_k ~ Gamma(2, 2 /
-        kappa), so respondents may differ more about some options than about others.
 
     Raises
     ------
     ArgumentError
-        If `by` is no list of columns, or `spread` is another word.
+        If `by` is no list of columns.
 
     References
     ----------
@@ -73,11 +69,9 @@ class Individuals(_Value):
     usage = "individuals"
 
     by: Any = ()
-    spread: Literal["one", "each"] = "one"
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "by", names_of(self.by, "by"))
-        one_of("spread", self.spread, (ONE_SPREAD, EACH_SPREAD))
 
 
 @dataclass(frozen=True, repr=False)
@@ -171,13 +165,13 @@ def parse_people(typed: str) -> Any:
 
     Examples
     --------
-    >>> [parse_people(typed) for typed in ("adjusted", "individuals:each", "classes:4", "groups:similar")]
-    ['adjusted', Individuals(spread='each'), LatentClasses(classes=4), Groups(weights='similar')]
+    >>> [parse_people(typed) for typed in ("adjusted", "individuals", "classes:4", "groups:similar")]
+    ['adjusted', Individuals(), LatentClasses(classes=4), Groups(weights='similar')]
     """
     parts: list[Any] = typed.split(":")
     word, *rest = parts
-    if word == "individuals" and len(rest) < 2:
-        return Individuals((), *rest)
+    if typed == "individuals":
+        return Individuals()
     if word == "groups" and len(rest) < 2:
         return Groups(*rest)
     if word == "classes" and 0 < len(rest) < 3 and rest[0].isdecimal():

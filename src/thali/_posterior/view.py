@@ -25,7 +25,7 @@ COVARIATE = "covariate_name"  # the dimension of covariates of comparisons and o
 _BY_GROUP = {"group_weights": "weights", "group_unique_weights": "unique_weights"}
 # of all people together, where each is a group
 _OF_POPULATION = ("common_worth", "common_weights", "common_unique_weights", "population_probability")
-_OF_POPULATION += ("slopes", "unique_slopes", "feature_kappas", "option_kappas")
+_OF_POPULATION += ("slopes", "unique_slopes")
 
 
 class PosteriorTree:
@@ -298,16 +298,6 @@ class Posterior(PosteriorTree):
     def common_unique_weights(self) -> Any:
         """The common weights of unique aspects, as shares (chain, draw, option), there; None without."""
         return self._drawn("common_unique_weights")
-
-    @property
-    def feature_kappas(self) -> Any:
-        """How alike people are in the weight of each feature (chain, draw, feature), where that differs."""
-        return self._drawn("feature_kappas")
-
-    @property
-    def option_kappas(self) -> Any:
-        """How alike people are in each unique weight (chain, draw, option), there."""
-        return self._drawn("option_kappas")
 
     @property
     def slopes(self) -> Any:

@@ -161,13 +161,6 @@ def _described_groups():
     return ({"women": described_pairs()[0], "men": other},)
 
 
-def _best_and_worst_groups():
-    """The best and the worst of four options, and of three of them."""
-    rows = [("a", "b", "c", "d", "a", "c"), ("b", "a", "d", "c", "d", "b")]
-    columns = ["item1", "item2", "item3", "item4", "best", "worst"]
-    return ({"women": th.Choices.from_best_worst(pd.DataFrame(rows, columns=columns)), "men": best_and_worst()[0]},)
-
-
 _OF_MODEL = {name: name for name in ("draws", "tune", "chains")} | {"random_seed": "random_state"}  # of classifiers
 
 
@@ -293,11 +286,7 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         partial(th.EliminationByAspects, aspects="unique"), described_pairs, CHAINS, first_pair
     ),
     f"{EBA}, choices": Smallest(th.EliminationByAspects, sets, CHAINS, first_set),
-    f"{EBA}, unique, choices": Smallest(partial(th.EliminationByAspects, aspects="unique"), sets, CHAINS, first_set),
     f"{EBA}, rankings": Smallest(th.EliminationByAspects, rankings, CHAINS, first_set),
-    f"{EBA}, unique, best and worst": Smallest(
-        partial(th.EliminationByAspects, aspects="unique"), best_and_worst, CHAINS, first_set
-    ),
     f"{EBA}, groups": Smallest(
         partial(th.EliminationByAspects, people=_SIMILAR_GROUPS),
         groups,
@@ -321,12 +310,6 @@ SMALLEST: dict[str, Smallest] = {  # by the name of the spec, with what is speci
         _described_groups,
         CHAINS,
         lambda model: first_pair(model.of_group("women")),
-    ),
-    f"{EBA}, unique, best-worst groups": Smallest(
-        partial(th.EliminationByAspects, aspects="unique", people=_SIMILAR_GROUPS),
-        _best_and_worst_groups,
-        CHAINS,
-        lambda model: first_set(model.of_group("men")),
     ),
     f"{EBA}, kinds": Smallest(
         partial(th.EliminationByAspects, people=_TWO_CLASSES), answered_pairs, CHAINS, first_pair

@@ -39,32 +39,11 @@ def comparisons(**settings):
     return th.PairedComparisons.from_trials(answers(**settings), respondent="respondent")
 
 
-def rankings(best_worst=False):
-    rng = np.random.default_rng(1)
-    rows = []
-    for person in range(15):
-        for number in range(3):
-            order = rng.permutation(OPTIONS)[:4].tolist()
-            row = {f"item{k + 1}": option for k, option in enumerate(sorted(order))}
-            rows.append(row | {"best": order[0], "worst": order[1], "respondent": f"p{person}", "task": number})
-    frame = pd.DataFrame(rows)
-    if best_worst:
-        return th.Choices.from_best_worst(frame, respondent="respondent")
-    items = [f"item{k}" for k in range(1, 5)]
-    long = frame.melt(["best", "respondent", "task"], items, value_name="alternative")
-    long["chosen"] = long["best"] == long["alternative"]
-    long["choice_id"] = long["respondent"] + "-" + long["task"].astype(str)
-    return th.Choices(long, "choice_id", "alternative", "chosen", respondent="respondent")
-
-
 ASPECTS = {"A": ["x"], "B": ["x", "y"], "C": ["y"], "D": [], "E": []}
 CASES = {
     "pairs": (comparisons, {}),
     "aspects and lapse": (comparisons, {"aspects": ASPECTS, "lapse": 0.05}),
     "ties": (lambda: comparisons(ties=True), {"ties": "davidson", "lapse": 0.02}),
-    "sets": (rankings, {"lapse": 0.03}),
-    "best and worst": (lambda: rankings(True), {"lapse": 0.02}),
-    "best and worst, reversed": (lambda: rankings(True), {"best_worst": "reversed"}),
 }
 
 

@@ -107,12 +107,6 @@ def test_one_column_a_rank_may_end_early():
     assert data.n_choices == 3  # the last names one option alone
 
 
-def test_the_unique_aspects_model_takes_them():
-    data = th.Choices.from_rankings(ORDERS)
-    model = th.EliminationByAspects("unique").prepare(data, draws=10, tune=10)
-    assert model.task is not None
-
-
 BEST_WORST = {
     ("milk", "tea", "water"): {"tea": 1, "milk": 1},
     ("milk", "water"): {"milk": 1},

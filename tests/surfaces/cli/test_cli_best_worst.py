@@ -20,21 +20,20 @@ def tables(folder):
 def test_worths_by_maximum_likelihood(done, rule):
     words = [] if rule == "ranking" else ["--best-worst", rule]
     found = done(
-        *"fit maxdiff.csv --model EBA --method maximum-likelihood".split(), *words, *"--out out --print all".split()
+        *"fit maxdiff.csv --model BTL --method maximum-likelihood".split(), *words, *"--out out --print all".split()
     )
     assert "24 best-worst choices; e.g. " in found.err and " best and " in found.err
-    says(found.out, "Choices predicted worst")
     data = th.Choices.from_best_worst(pd.read_csv("maxdiff.csv"))
-    model = th.EliminationByAspects("unique", method="maximum-likelihood", best_worst=rule).fit(data)
-    weights = pd.read_csv("out/weights.csv", index_col=0, dtype={0: str})["weight"]
-    assert weights.to_numpy() == pytest.approx(model.weights_.to_numpy())
+    model = th.BradleyTerryLuce("maximum-likelihood", best_worst=rule).fit(data)
+    worths = pd.read_csv("out/worths.csv", index_col=0, dtype={0: str})
+    assert worths["log_worth"].to_numpy() == pytest.approx(model.worths()["log_worth"].to_numpy())
     assert th.load("out/model.nc").best_worst == rule
 
 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["maxdiff.csv", "--aspects", "ibp"], ("--aspects", "5")),
+        (["maxdiff.csv", "--aspects", "ibp"], ("5 options", "--model BTL")),
         (["seven.csv", "--model", "BTL"], ("6", "--best-worst")),
         (["maxdiff.csv", "--model", "BTL", "--best-worst", "maxdiff"], ("--best-worst",)),
     ],

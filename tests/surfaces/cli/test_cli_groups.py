@@ -107,13 +107,9 @@ def test_choices_out_of_sets_are_split_by_a_column(done, sets, uncompiled):
             *("people.csv", ["--covariate", "order", "--models", "free:unique"], "each model without one"),
             marks=pytest.mark.long,
         ),
-        pytest.param(
-            *("answers.csv", ["--models", "common:unique,free:unique", "--folds", 2], "Held-out choices"),
-            marks=pytest.mark.long,
-        ),
     ],
 )
-def test_models_are_compared_by_group(done, sets, odd_ones, answers, uncompiled, table, words, sentence):
+def test_models_are_compared_by_group(done, sets, odd_ones, uncompiled, table, words, sentence):
     result = done("compare", table, "--group", "sex", "--by", "prediction", *words, *RUN)
     assert sentence in result.out + result.err
 
@@ -127,18 +123,6 @@ def odd_ones(folder):
         rows.append((f"p{number % 6}", "mf"[number % 2], *three, rng.choice(three)))
     columns = ["person", "sex", "object1", "object2", "object3", "odd"]
     pd.DataFrame(rows, columns=columns).to_csv("odd.csv", index=False)
-
-
-@pytest.fixture
-def answers(folder):
-    """The best and the worst of four drinks, by six people of either sex."""
-    rng, rows = np.random.default_rng(4), []
-    for number in range(24):
-        four = rng.choice(["tea", "milk", "beer", "cocoa", "water"], 4, replace=False)
-        best, worst = rng.choice(four, 2, replace=False)
-        rows.append((f"p{number % 6}", "mf"[number % 2], *four, best, worst))
-    columns = ["person", "sex", *(f"option{k}" for k in range(1, 5)), "best", "worst"]
-    pd.DataFrame(rows, columns=columns).to_csv("answers.csv", index=False)
 
 
 @pytest.mark.first(1)
@@ -158,22 +142,9 @@ def answers(folder):
             ("--covariate", "order", "--people", "groups:similar"),
             ("m: 6 comparisons, f: 6 comparisons", "What else decides", "order"),
         ),
-        (
-            "answers.csv",
-            ("--aspects", "unique"),
-            ("m: 12 choices, f: 12 choices", "worth[m][tea]"),
-        ),
-        pytest.param(
-            "answers.csv",
-            ("--aspects", "unique", "--best-worst", "reversed", "--people", "groups:similar"),
-            ("worth[f][tea]",),
-            marks=pytest.mark.long,
-        ),
     ],
 )
-def test_every_likelihood_goes_from_a_table_to_a_report(
-    done, folder, odd_ones, answers, uncompiled, table, words, sentence
-):
+def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, odd_ones, uncompiled, table, words, sentence):
     words = ("--group", "sex", *words, "--tempering", "off", *RUN, "--out", "found", "--report", "report.html")
     result = done("fit", table, *words)
     for each in sentence:

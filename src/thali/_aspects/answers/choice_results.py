@@ -13,7 +13,6 @@ from thali._data.pairs import PairedComparisons
 from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import AlikeRespondents
-from thali._model.best_worst import rule_of
 from thali._model.choice_groups import groups_of_pairs, groups_of_sets
 from thali._model.option_scores import ScoreScale
 from thali._model.ranks import tabulate_ranks
@@ -51,8 +50,6 @@ if TYPE_CHECKING:
 class SetResults(DataAnswers):
     """Choices out of sets of any size."""
 
-    names_worst = False  # whether answers name the worst of a set, too
-
     def _own_quantities(self) -> Quantities:
         return quantities.of_sets(self.posterior)
 
@@ -73,11 +70,10 @@ class SetResults(DataAnswers):
         return log_predictive_of_one(self.posterior, choices)
 
     def data(self) -> Choices:
-        """Choices from sets, or best and worst of them, of nobody in particular."""
+        """Choices from sets of nobody in particular."""
         posterior, places = self.posterior, np.zeros(0, np.int64)
-        worst = places if self.names_worst else None
         sets = posterior.set_start, posterior.fixed["member"].values.copy()
-        empty = Choices._made_of(tuple(posterior.labels), (), *sets, places, places, np.zeros(0), worst, None)
+        empty = Choices._made_of(tuple(posterior.labels), (), *sets, places, places, np.zeros(0), None, None)
         return empty.with_answers(posterior.chosen)
 
     def stored(self, counts: np.ndarray) -> DataPart:
@@ -88,19 +84,10 @@ class SetResults(DataAnswers):
 
     def answer_probabilities(self, data: Any, draws: np.ndarray, ties: bool) -> AnswerProbabilities:
         posterior = self.posterior
-        return choice_answers(columns_of(posterior).take(draws), data, posterior.lapse, rule_of(posterior))
+        return choice_answers(columns_of(posterior).take(draws), data, posterior.lapse)
 
     def left_out(self, part: Any) -> Any:
         return outcome_draws(self.posterior, part)
-
-
-class BestWorstResults(SetResults):
-    """Choices of the best and the worst of sets."""
-
-    names_worst = True
-
-    def new_person_quantities(self) -> Quantities:
-        return quantities.of_every_pair(self.posterior)
 
 
 class PairResults(SetResults):

@@ -1,14 +1,12 @@
 """People of whom each has weights of their own: what each prefers, draw by draw."""
 
 from itertools import compress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from thali._data.kinds import PEOPLE
-from thali._inference.numerics.truncated import SMALLEST
-from thali._inference.places import evenly_spaced, slices
-from thali._inference.seeds import streams
+from thali._inference.places import slices
 from thali._model.option_scores import place_of
 from thali._people.individuals import individuals_table
 from thali._people.populations import Individuals
@@ -27,8 +25,6 @@ from .options import shares_of
 if TYPE_CHECKING:
     import pandas
 
-UNEVEN = 0.1  # p-value, which leans towards .5, from which on one kappa does not tell how people differ
-_SPREAD_DRAWS = 400
 MIN_PRESENT = 0.05  # probability of a feature whose weights are given
 
 
@@ -111,44 +107,6 @@ def reached_by(posterior: Posterior, none: Any) -> tuple[np.ndarray, list[str]]:
     if at is None:
         return found, labels
     return np.delete(found, at, axis=2), [label for label in labels if label != labels[at]]
-
-
-class Spread(NamedTuple):
-    """That one kappa does not tell how people differ about every option."""
-
-    p_value: float  # that by one kappa options would be as unlike
-    most: str  # about which people differ most
-    least: str
-
-
-def uneven_spread(posterior: Posterior, random_seed: Any) -> Spread | None:
-    r"""How unlike people's spreads of the options are, beside weights that are drawn anew with the kappa of each draw.
-
-    .. math:: T = \operatorname{sd}_i \operatorname{sd}_n \ln w_{ni}, \qquad p = P(T(w^\text{new}) \ge T(w))
-
-    The weights w were drawn with that kappa as their prior, so that p is too near to .5 where people said little.
-    None where one kappa may tell how people differ, each option has one, or what people weigh is more than the options
-    alone.
-    """
-    own, common, kappa = posterior.group_unique, posterior.common_unique_weights, posterior.kappa
-    if own is None or common is None or kappa is None:
-        return None
-    learned = posterior.group_weights.shape[-1] > 0
-    if learned or posterior.feature_kappas is not None or posterior.slopes is not None:
-        return None
-    weights, middle, kappas = flat(own), flat(common), kappa.ravel()
-    draws = evenly_spaced(len(weights), _SPREAD_DRAWS)
-    rng, spread, as_unlike = streams(random_seed, 1)[0], np.zeros(weights.shape[2]), 0
-    for draw in draws:
-        again = middle[draw] * rng.gamma(kappas[draw], size=weights.shape[1:])
-        both = np.log(np.maximum([weights[draw], again / again.sum(axis=1, keepdims=True)], SMALLEST)).std(axis=1)
-        spread += both[0]
-        as_unlike += int(both[1].std() >= both[0].std())
-    labels = posterior.labels
-    p_value = (as_unlike + 1) / (len(draws) + 1)
-    if p_value > UNEVEN:
-        return None
-    return Spread(p_value, labels[int(spread.argmax())], labels[int(spread.argmin())])
 
 
 def weights_of_people(posterior: Posterior, people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._model.asked_sets import has_answers, places_of
-from thali._model.best_worst import rule_of
 from thali._model.log_predictive import choices_by_person, log_of_choices
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
-from .population import LEAST, NEW_PEOPLE, Kappas, PopulationDraws, kappas_in, new_weights
+from .population import LEAST, NEW_PEOPLE, PopulationDraws, new_weights
 from .predict import AskedSets, out_of_sets
 from .slopes import known_in, slopes_in, values_of
 
@@ -26,7 +25,7 @@ _NUMBERS = 2**15  # new people of all draws at least, as far as NEW_PEOPLE of a 
 def population_in(posterior: Posterior) -> PopulationDraws:
     """What a posterior says of the people of whom everybody has weights of their own."""
     common = columns_of(posterior.of_common())
-    return PopulationDraws(common, posterior.kappa.ravel(), slopes_in(posterior), kappas_in(posterior))
+    return PopulationDraws(common, posterior.kappa.ravel(), slopes_in(posterior))
 
 
 # What is chosen out of a set: the mean over new people --------------------------------------------------------------
@@ -82,7 +81,7 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
     import pandas as pd
 
     choices_by_person(data)  # which refuses other data
-    population, lapse, rule = population_in(posterior), posterior.lapse, rule_of(posterior)
+    population, lapse = population_in(posterior), posterior.lapse
     draws = population.common.n_draws
     population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
     found, known = {}, None if population.slopes is None else known_in(posterior, data.people)
@@ -94,7 +93,7 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
         def log_likelihood(
             columns: FeatureColumns, places: Any = places, which: Any = which, times: Any = times
         ) -> np.ndarray:
-            draws_of = out_of_sets(columns, places, has_answers(data), lapse, rule)[0]
+            draws_of = out_of_sets(columns, places, has_answers(data), lapse)[0]
             return log_of_choices(draws_of(slice(0, columns.n_draws))[:, which], times)
 
         of_person = population if known is None else population.of(known_of(population, known.loc[name].to_numpy()))
@@ -117,10 +116,10 @@ def log_mean_of_new(
     """The ln of the mean over new people, one of each draw, of what has this logarithm."""
     from scipy.special import logsumexp, polygamma
 
-    common, kappas = population.common, population.own_kappas
-    draw = common.draw
-    logs = _Logs(_log_gammas(rng, kappas.weights), _log_gammas(rng, kappas.unique))
-    widths, step = _Logs(*(np.sqrt(polygamma(1, each)) for each in kappas)), 0.5
+    common, kappa, step = population.common, population.kappa, 0.5
+    draw, width = common.draw, np.sqrt(polygamma(1, kappa))
+    logs = _Logs(_log_gammas(rng, kappa[draw]), _log_gammas(rng, np.tile(kappa[:, None], common.n_options)))
+    widths = _Logs(width[draw], width[:, None])
     at = log_likelihood(logs.about(common))
     total, beta = np.zeros(len(at)), 0.0
     while beta < 1.0:
@@ -131,7 +130,7 @@ def log_mean_of_new(
             proposed = logs.moved(rng, step, widths)
             there = log_likelihood(proposed.about(common))
             with np.errstate(invalid="ignore"):  # of what neither can happen
-                gain = beta * (there - at) + proposed.log_density(common, kappas) - logs.log_density(common, kappas)
+                gain = beta * (there - at) + proposed.log_density(common, kappa) - logs.log_density(common, kappa)
             accepted = np.log(rng.random(len(at))) < gain
             logs, at = logs.where(accepted, proposed, draw), np.where(accepted, there, at)
             step *= np.exp(accepted.mean() - _GOAL)
@@ -149,10 +148,10 @@ class _Logs(NamedTuple):
         weights, unique = common.weights * np.exp(self.weights), common.unique_weights * np.exp(self.unique)
         return replace(common, weights=weights, unique_weights=unique)
 
-    def log_density(self, common: FeatureColumns, kappas: Kappas) -> np.ndarray:
+    def log_density(self, common: FeatureColumns, kappa: np.ndarray) -> np.ndarray:
         """That of the logarithms of Gamma(kappa, kappa), without its constant (draws,)."""
-        each = kappas.weights * (self.weights - np.exp(self.weights))
-        return common.summed(each) + (kappas.unique * (self.unique - np.exp(self.unique))).sum(axis=1)
+        unique = (self.unique - np.exp(self.unique)).sum(axis=1)
+        return kappa * (common.summed(self.weights - np.exp(self.weights)) + unique)
 
     def moved(self, rng: np.random.Generator, step: float, widths: "_Logs") -> "_Logs":
         """All of them a step of a random walk further, of as many of their own widths."""

@@ -33,62 +33,22 @@ _DESCRIPTIONS = {
 }
 
 
-class Kappas(NamedTuple):
-    """How little each weight varies between people."""
-
-    weights: np.ndarray  # (columns of all draws,)
-    unique: np.ndarray  # (draws, options)
-
-
 class PopulationDraws(NamedTuple):
     """The common weights of every draw, and how alike people are."""
 
     common: FeatureColumns
     kappa: np.ndarray  # (draws,)
     slopes: WeightSlopes | None = None  # where weights depend on what is known of people
-    kappas: FeatureColumns | None = None  # where each weight has its own, in place of the weights
-
-    @property
-    def own_kappas(self) -> Kappas:
-        """The kappa of each weight."""
-        if self.kappas is not None:
-            return Kappas(self.kappas.weights, self.kappas.unique_weights)
-        return Kappas(self.kappa[self.common.draw], np.multiply.outer(self.kappa, np.ones(self.common.n_options)))
 
     def taken(self, draws: np.ndarray) -> "PopulationDraws":
         """Some of the draws, each as often as it is named."""
         slopes = None if self.slopes is None else self.slopes.taken(self.common, draws)
-        kappas = None if self.kappas is None else self.kappas.take(draws)
-        return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes, kappas)
+        return PopulationDraws(self.common.take(draws), self.kappa[draws], slopes)
 
     def of(self, x: np.ndarray) -> "PopulationDraws":
         """Those of whom this is known."""
         assert self.slopes is not None
-        return PopulationDraws(self.slopes.lifted(self.common, x), self.kappa, kappas=self.kappas)
-
-
-def with_kappas(posterior: Posterior, chains: Sequence["ChainDraws"]) -> Posterior:
-    """The posterior with the kappa that each weight has for itself."""
-    kept = kept_draws(chains)
-    columns = columns_of_group(kept, kept.chains[0].weights.shape[1] - 1)
-    described = {"description": "homogeneity of respondents in this weight: Gamma(kappa, kappa / v) around v"}
-    weights = _padded_weights([columns], kept.shape)[:, :, 0]
-    drawn = posterior.whole().assign(feature_kappas=(("chain", "draw", "feature"), weights, described))
-    if posterior.unique is not None:
-        unique = columns.unique_weights.reshape(*kept.shape, -1)
-        drawn = drawn.assign(option_kappas=(("chain", "draw", "option"), unique, described))
-    return posterior.replaced(parted(drawn))
-
-
-def kappas_in(posterior: Posterior) -> FeatureColumns | None:
-    """The columns with the kappa of each weight in its place; None where all have one."""
-    if posterior.feature_kappas is None:
-        return None
-    columns = columns_of(posterior)
-    unique = np.ones((columns.n_draws, columns.n_options))
-    if posterior.option_kappas is not None:
-        unique = flat(posterior.option_kappas)
-    return columns.reweighted(flat(posterior.feature_kappas)[columns.draw, columns.slot], unique)
+        return PopulationDraws(self.slopes.lifted(self.common, x), self.kappa)
 
 
 def with_population(posterior: Posterior, chains: Sequence["ChainDraws"], people: int, lapse: float) -> Posterior:
@@ -108,7 +68,7 @@ def with_population(posterior: Posterior, chains: Sequence["ChainDraws"], people
     coordinates: dict[Any, Any] = {}
     if posterior.data_kind == PAIRS and posterior.features is not None:
         kappa = np.concatenate(kept.parameter("kappa"))
-        mean = mean_of_new(PopulationDraws(common, kappa, slopes_in(posterior), kappas_in(posterior)), lapse)
+        mean = mean_of_new(PopulationDraws(common, kappa, slopes_in(posterior)), lapse)
         drawn["population_probability"] = ("chain", "draw", "pair"), mean.reshape(shape)
         coordinates = {} if "pair" in posterior.draws.coords else pair_names(np.array(posterior.labels))
     described = {name: (*each, {"description": _DESCRIPTIONS[name]}) for name, each in drawn.items()}
@@ -143,17 +103,13 @@ def new_weights(population: PopulationDraws, draw: int, weights: np.ndarray, peo
     """
     from scipy.special import gammaincinv
 
-    common, kappa, slopes, kappas = population
+    common, kappa, slopes = population
     columns = slice(common.first_column[draw], common.first_column[draw + 1])
     about = np.concatenate([weights, common.unique_weights[draw]])
     rng = np.random.default_rng(np.array([kappa[draw], common.unique_weights[draw].sum()]).view(np.uint64))
     order = np.argsort(rng.random((people, about.size)), axis=0)
     places = (np.arange(people) + 0.5) / people
-    if kappas is None:
-        own = about * (gammaincinv(kappa[draw], places) / kappa[draw])[order]
-    else:
-        each = np.concatenate([kappas.weights[columns], kappas.unique_weights[draw]])
-        own = about * np.take_along_axis(gammaincinv(each, places[:, None]) / each, order, axis=0)
+    own = about * (gammaincinv(kappa[draw], places) / kappa[draw])[order]
     if slopes is None:
         return own
     x = np.resize(rng.permutation(len(slopes.known)), people)
@@ -165,8 +121,6 @@ def quantities_of_population(posterior: Posterior, most: int) -> dict[str, np.nd
     nobody chooses, `weight[a, b, ...]`."""
     labels, worth, p = posterior.labels, posterior.common_worth, posterior.population_probability
     effects = quantities_of_slopes(posterior, most)
-    if (kappas := posterior.option_kappas) is not None and len(labels) <= most:
-        effects |= {f"kappa[{label}]": kappas[..., i] for i, label in enumerate(labels)}
     if worth is None:
         return common_weights_of_features(posterior) | effects
     if p is None or len(labels) > most:

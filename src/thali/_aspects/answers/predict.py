@@ -10,7 +10,6 @@ from thali._data.pairs.parts import LeftPair
 from thali._inference.numerics.counts import outcomes
 from thali._inference.places import starts
 from thali._model.asked_sets import has_answers, places_of, table_of_outcomes, tied_places
-from thali._model.best_worst import rule_of
 from thali._model.covariates import values_for
 from thali._posterior.view import Posterior
 from thali.errors import ArgumentError
@@ -29,15 +28,15 @@ _SETS = 200  # whose draws are held at once
 def predicted_with_errors(posterior: Posterior, sets: Any, return_se: bool, covariates: Any) -> Any:
     """The probabilities of `predict_proba` by a posterior of choices, and their errors if asked for."""
     labels, lapse = posterior.labels, posterior.lapse
-    columns, rule, lift = columns_of(posterior), rule_of(posterior), lift_for(posterior, sets, covariates)
-    found = predicted(columns, labels, sets, lapse, rule, lift)
+    columns, lift = columns_of(posterior), lift_for(posterior, sets, covariates)
+    found = predicted(columns, labels, sets, lapse, lift)
     if not return_se:
         return found
-    return found, errors_of_predictions(columns, labels, sets, lapse, posterior.shape[0], rule, lift)
+    return found, errors_of_predictions(columns, labels, sets, lapse, posterior.shape[0], lift)
 
 
 def predicted(
-    columns: FeatureColumns, labels: list[str], sets: Any, lapse: float, rule: str, lift: Lift | None = None
+    columns: FeatureColumns, labels: list[str], sets: Any, lapse: float, lift: Lift | None = None
 ) -> "np.ndarray | list[np.ndarray]":
     """For pairs the probability of the first; otherwise, for each set, the probabilities of its members, or answers."""
     places, paired = places_of(sets, labels)
@@ -46,7 +45,7 @@ def predicted(
         return mean_probabilities(columns, first, second, lapse, lift)
     from ..likelihoods.set_draws import mean_over_draws
 
-    draws_of, first = out_of_sets(columns, places, has_answers(sets), lapse, rule)
+    draws_of, first = out_of_sets(columns, places, has_answers(sets), lapse)
     return np.split(mean_over_draws(draws_of, columns.n_draws, int(first[-1])), first[1:-1])
 
 
@@ -55,7 +54,7 @@ class AskedSets:
 
     def __init__(self, posterior: Posterior, sets: Any) -> None:
         self.places, self.paired = places_of(sets, posterior.labels)
-        self.answers, self.rule, self.lapse = has_answers(sets), rule_of(posterior), posterior.lapse
+        self.answers, self.lapse = has_answers(sets), posterior.lapse
         self.chains = posterior.shape[0]
 
     @property
@@ -68,7 +67,7 @@ class AskedSets:
         if self.paired:
             first, second = self.pairs
             return probability_draws(columns, first, second, self.lapse)
-        return out_of_sets(columns, self.places, self.answers, self.lapse, self.rule)[0](slice(0, columns.n_draws))
+        return out_of_sets(columns, self.places, self.answers, self.lapse)[0](slice(0, columns.n_draws))
 
     def means(self, draws: np.ndarray, return_se: bool) -> Any:
         """Return the means of these probabilities, for each set, and their Monte Carlo errors if asked for."""
@@ -85,7 +84,7 @@ class AskedSets:
 
 
 def out_of_sets(
-    columns: FeatureColumns, places: list[np.ndarray], answers: bool, lapse: float, rule: str
+    columns: FeatureColumns, places: list[np.ndarray], answers: bool, lapse: float
 ) -> tuple[Any, np.ndarray]:
     """What gives the probabilities of all members, or answers, in a slice of draws; and where those of a set begin."""
     from ..likelihoods.set_draws import answer_probability_draws, set_probability_draws
@@ -93,7 +92,7 @@ def out_of_sets(
     start, members = starts([len(each) for each in places]), np.concatenate(places)
     if not answers:
         return partial(set_probability_draws, columns, start, members, lapse), start
-    return partial(answer_probability_draws, columns, start, members, lapse, rule), first_answers(start)
+    return partial(answer_probability_draws, columns, start, members, lapse), first_answers(start)
 
 
 def errors_of_predictions(
@@ -102,7 +101,6 @@ def errors_of_predictions(
     sets: Any,
     lapse: float,
     chains: int,
-    rule: str,
     lift: Lift | None,
 ) -> "np.ndarray | list[np.ndarray]":
     """Monte Carlo standard errors of what `predicted` gives, in the same form."""
@@ -117,7 +115,7 @@ def errors_of_predictions(
             part = None if lift is None else Lift(lift.beta, lift.x[first : first + _SETS])
             draws = probability_draws(columns, first_option, second_option, lapse, part)
         else:
-            draws_of, begin = out_of_sets(columns, some, has_answers(sets), lapse, rule)
+            draws_of, begin = out_of_sets(columns, some, has_answers(sets), lapse)
             draws = draws_of(slice(0, columns.n_draws))
             sizes += np.diff(begin).tolist()
         errors.append(mean_errors(draws.T.reshape(draws.shape[1], chains, -1)))

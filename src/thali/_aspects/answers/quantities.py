@@ -102,13 +102,6 @@ def of_offered(posterior: Posterior) -> Quantities:
     return {f"set_probability[{a} | {offered}]": chosen[..., place] for place, (a, offered) in named}
 
 
-def of_every_pair(posterior: Posterior) -> Quantities:
-    """`choice_probability[a, b]` of all pairs, as far as stored."""
-    if (p := posterior.choice_probability) is None:
-        return {}
-    return {f"choice_probability[{name}]": p[..., pair] for pair, name in enumerate(posterior.pair_names)}
-
-
 def of_own(posterior: Posterior) -> Quantities:
     """The parameters, and `presence[a, b, ...]` of probable features, under a likelihood of the user's own."""
     return posterior.parameters | of_presence(posterior, posterior.sees_single)

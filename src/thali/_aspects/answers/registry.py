@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from thali._data.kinds import BEST_WORST, CHOICES, GROUPS, KINDS, ONE, OWN, PAIRS, PEOPLE, SIMILARITIES, TRIPLETS
+from thali._data.kinds import CHOICES, GROUPS, KINDS, ONE, OWN, PAIRS, PEOPLE, SIMILARITIES, TRIPLETS
 from thali._late import load
 from thali._posterior.view import Posterior
 
@@ -22,10 +22,6 @@ RESULTS = {
     (CHOICES, GROUPS): _GROUP,
     (CHOICES, PEOPLE): _CHOOSER,
     (CHOICES, KINDS): _CLASS,
-    (BEST_WORST, ONE): f"{_ANSWERS}.choice_results:BestWorstResults",
-    (BEST_WORST, GROUPS): _GROUP,
-    (BEST_WORST, PEOPLE): _CHOOSER,
-    (BEST_WORST, KINDS): _CLASS,
     (SIMILARITIES, ONE): f"{_ANSWERS}.similarities:SimilarityResults",
     (SIMILARITIES, GROUPS): _GROUP,
     (SIMILARITIES, PEOPLE): _PERSON,

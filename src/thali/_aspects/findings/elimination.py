@@ -8,6 +8,7 @@ import numpy as np
 from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
 from thali._digits import percent
 from thali._labels import listed
+from thali._model.best_worst import RANKING
 from thali._model.choice_findings import (
     MAX_RANKED,
     best_worst_sentence,
@@ -166,7 +167,7 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     ends = (*_ties(model), *_covariates(model), lapse, *modelled_people(model))
     if is_plain(model):
         source = Cite("bradley1952", "luce1959", inside=True)
-        rule = () if model._view.best_worst is None else (best_worst_sentence(model.best_worst),)
+        rule = () if model._view.best_worst is None else (best_worst_sentence(RANKING),)
         return (phrase(ENGLISH, "methods.luce", source=source), *rule, *ends)
     sentences = [phrase(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
     if isinstance(model.aspects, Tree):
@@ -217,7 +218,7 @@ _FIRST_OF_PEOPLE = (
 )
 _LAST_OF_PEOPLE = (
     people.parameters,
-    people.check_of_people,
+    check,
     summary,
     data,
     methods(lambda model: (*modelled(model), *people.modelled(model))),

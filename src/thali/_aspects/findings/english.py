@@ -37,9 +37,6 @@ ENGLISH = SENTENCES | {
     "option_similarity.title": "Share of weight that two options have in common",
     "covariates.zero": "Choice probabilities apply to comparisons whose covariates are 0.",
     "parameters.alpha": "Concentration α: {value}.",
-    "check.uneven": "Population weights, scores, ranks and segments are pulled towards the options on which"
-    " respondents agree. {setting} estimates the heterogeneity of each option separately.",
-    "check.uneven.headline": "The model ignores that respondents vary more on some options than on others.",
     # methods of papers
     "methods.luce": "Choices were modelled with the choice rule of {source}, with a Gamma(1, 1) prior on the worth of"
     " each option.",
@@ -69,10 +66,6 @@ ENGLISH = SENTENCES | {
     "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); with probability {best}, no"
     " other set of this size reaches more.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
-    "reach.one_spread": "This model assumes that respondents differ equally on every option. If they do not, the reach"
-    " estimates are too high for options on which respondents agree and too low for options on which they differ most;"
-    " the intervals do not cover this error. {setting} estimates the heterogeneity of each option separately.",
-    "reach.uneven": "Respondents vary significantly more on {most} than on {least} (p = {p}).",
     "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search with exchanges); no"
     " set reaches more than {bound} % {source}.",
     "reach.title": "Sets of {size} options with the highest reach",
@@ -92,10 +85,6 @@ ENGLISH = SENTENCES | {
     " contains the respondent's {columns} (standardised) and each element of b had a Normal(0, {sd}²) prior.",
     "individuals.methods": "Individual weights had a Gamma(κ, κ / v) prior around the population weight v, with κ ~"
     " Gamma(2, 0.1).",
-    "individuals.methods.each": "Individual weights of option or aspect k had a Gamma(κ_k, κ_k / v_k) prior around the"
-    " population weight v_k, with κ_k ~ Gamma(2, 2 / κ) and κ ~ Gamma(2, 0.1).",
-    "individuals.each": "Heterogeneity differs by option: respondents vary most on {most_option} (relative standard"
-    " deviation {most_sd}) and least on {least_option} ({least_sd}).",
     "individuals.kappa": "Heterogeneity: individual weights vary around the population weight with a relative"
     " standard deviation of {estimate}.",
     "individuals.log_likelihood": "Log-likelihood of all respondents' answers, including constants: {value}.",
@@ -163,13 +152,12 @@ ENGLISH = SENTENCES | {
     "ml.utility": "Utility scale: total weight of the aspects of each option",
     "ml.utility.caption": "Utility of each option, with its {interval}.",
     "ml.fit": "Measures of fit",
-    "ml.pearson": "The alternative is the saturated model, which has a separate probability for each {unit}. Pearson"
+    "ml.pearson": "The alternative is the saturated model, which has a separate probability for each pair. Pearson"
     " X² = {pearson}.",
     "ml.ties": "Tie parameter nu: {nu} (standard error {error}).",
     "ml.likelihood": "Log-likelihood {log_likelihood}, including {what}; AIC {aic}, BIC {bic}.",
     "ml.pairs": "Pairs",
     "ml.outcomes": "Pair outcomes",
-    "ml.choices": "Choices",
     "ml.worst": "{what} predicted worst: {worst}.",
     "ml.residuals": "Deviance residuals, largest absolute values first",
     "ml.methods.elimination": "Choices were modelled by elimination by aspects {source} with given aspects.",

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 from thali._digits import number
 from thali._inference.numerics.ranks import descending
 from thali._labels import listed
-from thali._model.choice_findings import best_worst_sentence, covariates_finding, predictions_finding, ties_sentence
+from thali._model.choice_findings import covariates_finding, predictions_finding, ties_sentence
 from thali._model.common_findings import asked, convergence, data, methods
 from thali._model.finding import FULL, MISSES, ON_SCREEN, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
@@ -13,7 +13,6 @@ from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
-from ..maximum_likelihood.set_problems import BestWorstProblem
 from ..maximum_likelihood.tables import branch_table, estimated_predictions, named_row, utility_table
 from .english import ENGLISH
 
@@ -93,7 +92,7 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
     if test.kind != "none":
         sentence = f"Test of fit: {test}."
         pearson = f"{found['pearson']:.4f}"
-        notes.append(phrase(ENGLISH, "ml.pearson", unit=model.estimates_.unit, pearson=pearson))
+        notes.append(phrase(ENGLISH, "ml.pearson", pearson=pearson))
     if "tie" in found:
         notes.append(phrase(ENGLISH, "ml.ties", nu=f"{found['tie']:.4f}", error=f"{found['tie_std_error']:.4f}"))
     numbers = {name: f"{found[name]:.4f}" for name in ("log_likelihood", "aic", "bic")}
@@ -107,12 +106,11 @@ def fit(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
 
 @finding("residuals", "Largest residuals", chapter=MISSES)
 def residuals(model: "EliminationByAspects", settings: AnswerSettings) -> Finding:
-    """The residual of each pair or choice, the largest first."""
+    """The residual of each pair, the largest first."""
     table: Any = model.residuals()
     shown = table.iloc[descending(table["residual"].abs().to_numpy())].reset_index(drop=True)
     worst = "; ".join(named_row(row) for row in shown.head(_WORST).to_dict("records"))
-    of_sets, of_pairs = model.estimates_.unit == "set", model.estimates_.is_of_choices
-    what = ENGLISH["ml.choices" if of_sets else "ml.pairs" if of_pairs else "ml.outcomes"]
+    what = ENGLISH["ml.pairs" if model.estimates_.is_of_choices else "ml.outcomes"]
     sentence = str(phrase(ENGLISH, "ml.worst", what=what, worst=worst))
     return Finding(sentence, title=ENGLISH["ml.residuals"], table=table, shown=shown)
 
@@ -123,8 +121,6 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     if isinstance(model.aspects, str):
         key, source = "ml.methods.luce", Cite("bradley1952", "luce1959", inside=True)
     sentences: list[Text] = [phrase(ENGLISH, key, source=source)]
-    if isinstance(model.estimates_.pose, BestWorstProblem):
-        sentences.append(best_worst_sentence(model.best_worst))
     if model.tie_ is not None:
         sentences.append(ties_sentence())
     if model.covariates_:

@@ -4,25 +4,20 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from thali._digits import number, percent, probability
-from thali._inference.warn import without_warnings
 from thali._labels import listed
-from thali._model.choice_findings import check, dependence_finding, said_of, scores_finding
-from thali._model.finding import FULL, MISSES, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.choice_findings import dependence_finding, said_of, scores_finding
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
-from thali._people.populations import EACH_SPREAD, Individuals
 from thali._posterior.dependence import POWER
 from thali._posterior.interval import interval_name
 from thali._trees.tree import Tree
-from thali.errors import Setting
 
-from ..answers.individuals import population_table, uneven_spread
+from ..answers.individuals import population_table
 from ..answers.slopes import columns_of_people, covariates_in
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
@@ -114,13 +109,12 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
     options = model._view.n_options
     if options - (settings.none is not None) <= REACH_SIZE:
         return None
-    with without_warnings():  # which the notes say
-        table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci)
+    table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci)
     best = table.iloc[0]
     low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
     interval = {"interval": interval_name(settings.ci), "low": low, "high": high}
     facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", **interval}
-    notes: tuple[Text, ...] = (ENGLISH["reach.by"], *_of_one_spread(model, settings))
+    notes: tuple[Text, ...] = (ENGLISH["reach.by"],)
     if not table.attrs["exact"]:
         bound = {"sets": f"{table.attrs['sets']:,}", "bound": f"{100 * table.attrs['bound']:.0f}"}
         notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound),)
@@ -133,36 +127,6 @@ def reach(model: Any, settings: AnswerSettings) -> Finding | None:
         notes=notes,
         brief=Brief("Reach"),
     )
-
-
-_EACH = Setting("people", Individuals(spread=EACH_SPREAD))
-
-
-def _of_one_spread(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
-    """What one kappa for all options does to reach, and whether the weights show it."""
-    if is_each(model):
-        return ()
-    note = phrase(ENGLISH, "reach.one_spread", setting=_EACH)
-    return (*_uneven(model, settings), note)
-
-
-def _uneven(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
-    """That people differ more about some options than by one kappa for all; nothing where weights do not show it."""
-    spread = uneven_spread(model._view, settings.random_seed)
-    if spread is None:
-        return ()
-    return (phrase(ENGLISH, "reach.uneven", most=spread.most, least=spread.least, p=number(spread.p_value)),)
-
-
-@finding("check", "Model check", ON_SCREEN, chapter=MISSES)
-def check_of_people(model: Any, settings: AnswerSettings) -> Finding | None:
-    """Which observed proportions the model misses, and whether people differ as much about each option."""
-    found, uneven = check(model, settings), _uneven(model, settings)
-    if found is None or not uneven:
-        return found
-    notes = (*found.notes, *uneven, phrase(ENGLISH, "check.uneven", setting=_EACH))
-    headline, brief = ENGLISH["check.uneven.headline"], Brief("Fit", uneven[0])
-    return replace(found, notes=notes, good=False, headline=headline, brief=brief)
 
 
 def segments_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
@@ -184,13 +148,7 @@ def modelled(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of everybody's weights."""
     segments = segmented("each respondent's preference for an option over the others")
     reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
-    how = ENGLISH["individuals.methods.each" if is_each(model) else "individuals.methods"]
-    return (how, *known_of_people(model), segments, reached)
-
-
-def is_each(model: Any) -> bool:
-    """Whether each weight of everybody has a kappa of its own."""
-    return model._view.feature_kappas is not None
+    return (ENGLISH["individuals.methods"], *known_of_people(model), segments, reached)
 
 
 def known_of_people(model: Any) -> tuple[Text, ...]:
@@ -204,14 +162,4 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
 def parameters(model: Any, settings: AnswerSettings) -> Finding:
     """The parameters that are not of single people."""
-    notes = parameter_notes(model, model.summary(settings.ci), "individuals")
-    kappas = model._view.option_kappas
-    if kappas is None:
-        return Finding(notes=notes)
-    middle, labels = np.median(kappas, axis=(0, 1)), model._view.labels
-    ends = {
-        f"{name}_{what}": value
-        for name, place in (("most", middle.argmin()), ("least", middle.argmax()))
-        for what, value in (("option", labels[place]), ("sd", number(float(middle[place]) ** -0.5)))
-    }
-    return Finding(notes=(*notes, phrase(ENGLISH, "individuals.each", **ends)))
+    return Finding(notes=parameter_notes(model, model.summary(settings.ci), "individuals"))

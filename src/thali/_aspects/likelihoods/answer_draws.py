@@ -6,7 +6,6 @@ import numpy as np
 
 from thali._data.questions import AnswerProbabilities, places_in
 from thali._inference.numerics.counts import outcomes
-from thali._model.best_worst import answer_probabilities
 
 from ..draws.columns import FeatureColumns
 from ..draws.covariates import Lift
@@ -37,13 +36,10 @@ def comparison_answers(
     return of_questions
 
 
-def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float, rule: str) -> AnswerProbabilities:
-    """Return the probabilities of the members of sets, or of best and worst by one of the rules of `best_worst`."""
+def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float) -> AnswerProbabilities:
+    """Return the probabilities of the members of sets."""
 
     def of_questions(some: slice) -> np.ndarray:
-        start, members = places_in(data.start, some, data.members)
-        if data.worst is None:
-            return set_probability_draws(columns, start, members, lapse)
-        return answer_probabilities(columns.unique_weights, start, members, lapse, rule)
+        return set_probability_draws(columns, *places_in(data.start, some, data.members), lapse)
 
     return of_questions

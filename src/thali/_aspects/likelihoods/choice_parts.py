@@ -1,4 +1,4 @@
-"""The part of a posterior that pairs, sets or best-worst choices add: probabilities, and the likelihood of each."""
+"""The part of a posterior that pairs or sets add: probabilities, and the likelihood of each."""
 
 from dataclasses import replace
 from functools import partial
@@ -8,6 +8,7 @@ import numpy as np
 
 from thali._inference.numerics.counts import outcomes
 from thali._inference.places import slices
+from thali._model.best_worst import RANKING
 from thali._model.choice_groups import (
     MAX_PAIRS,
     DataGroups,
@@ -142,9 +143,8 @@ def sets_part(
     *,
     lapse: float,
     unique: bool,
-    rule: str,
 ) -> DataPart:
-    """The part of a posterior about choices from sets, or about best and worst of them."""
+    """The part of a posterior about choices from sets."""
     labels, asked = np.asarray(data.labels, dtype=str), data.questions()
     stored = groups_of_sets(data, lapse)
     variables: dict[Any, Any] = {
@@ -157,9 +157,9 @@ def sets_part(
         variables["choice_probability"] = (("chain", "draw", "pair"), probability.reshape(*shape, -1))
         coordinates = pair_names(labels)
     if len(asked.counts) <= MAX_PAIRS:
-        answers = choice_answers(columns, data, lapse, rule)(slice(0, data.n_sets))
+        answers = choice_answers(columns, data, lapse)(slice(0, data.n_sets))
         pointwise = {"chosen": (("chain", "draw", "set"), asked.log_likelihoods(answers).reshape(*shape, -1))}
-    if answers is not None and data.worst is None:
+    if answers is not None:
         variables["set_probability"] = (("chain", "draw", "place"), answers.reshape(*shape, -1))
         coordinates |= place_names(data)
     return replace(
@@ -178,6 +178,6 @@ def sets_part(
 # What people were shown, of which the choices may be those of a ranking -----------------------------------------------
 
 
-def as_shown(part: DataPart, data: "Choices", rule: str) -> DataPart:
-    """The part with how many options were shown at once, and by which rule the best and the worst were chosen."""
-    return replace(part, constants=part.constants | shown_groups(data, rule), rows=(*part.rows, "shown_set"))
+def as_shown(part: DataPart, data: "Choices") -> DataPart:
+    """The part with how many options were shown at once, and whether the best and the worst were chosen."""
+    return replace(part, constants=part.constants | shown_groups(data, RANKING), rows=(*part.rows, "shown_set"))

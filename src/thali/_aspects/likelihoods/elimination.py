@@ -6,25 +6,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from thali._arguments import one_of
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._labels import shorten
-from thali._model.best_worst import LARGEST, RANKING, REVERSED, RULES
 from thali._model.covariates import parameter
-from thali.errors import Argument, ArgumentError, DataError, Setting
+from thali.errors import Argument, ArgumentError, DataError, ModelName, Setting
 
 from ..draws.covariates import coefficients
 from ..priors.given import Given
 from ..weight_priors import EXPONENTIAL
-from .best_worst_sets import compiled_best_worst
 from .elimination_sets import IMPOSSIBLE, check_sets, compiled_sets
-from .luce_sets import compiled_luce_sets
 from .pair_operations import compiled_pairs
 
 # Below this shape of the weight prior some weights are so much smaller than others that a difference of sums loses
 # them: pairs are then evaluated as sets of two, without sums that are kept.
 SHAPE_OF_SUMS = 0.5
+RANKED = 3  # options of a set whose best and worst are a ranking
 
 
 @dataclass(frozen=True)
@@ -55,13 +52,7 @@ class Elimination:
         \tilde p_{ij} = (1 - \varepsilon)\, \mathrm{logistic}\Bigl(\ln \frac{A_{ij}}{A_{ji}} + x'\beta\Bigr)
         + \frac{\varepsilon}{2}, \qquad \beta_m \sim \mathrm{Normal}(0, 1)
 
-    Where people name the best b and the worst w of a set S of m options that share no aspect, either the probabilities
-    of all rankings that begin with b and end with w are summed (m up to 6), each choice of which may lapse, or they
-    choose the ordered pair that differs most:
-
-    .. math::
-        P(b, w \mid S) = (1 - \varepsilon) \frac{u_b / u_w}{\sum_{i \neq j} u_i / u_j}
-        + \frac{\varepsilon}{m (m - 1)}
+    The best and the worst of up to three options are a ranking of them.
 
     Parameters
     ----------
@@ -71,37 +62,29 @@ class Elimination:
         Whether every option also owns one fixed aspect alone, which is not among the columns of f.
     ties : bool
         Whether there are ties, for pairs only.
-    shared : bool
-        Whether f has columns. Without any, unique aspects alone are left, the rule is Luce's, and no recursion is
-        needed for larger sets.
-    best_worst : {"ranking", "reversed"}
-        The rule by which best and worst are chosen; "reversed" is that of the formula above.
     covariates : tuple of str
         The names of the covariates that the comparisons have, for pairs only.
 
     Raises
     ------
     ArgumentError
-        If lapse lies outside [0, 1), or there is no such rule.
+        If lapse lies outside [0, 1).
 
     References
     ----------
     Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1 and 2. Davidson (1970), On extending the Bradley-Terry model
-    to accommodate ties in paired comparison experiments. Marley & Louviere (2005), Some probabilistic models of best,
-    worst, and best-worst choices.
+    to accommodate ties in paired comparison experiments.
 
     Examples
     --------
     >>> from thali.likelihoods import Elimination
     >>> Elimination(lapse=0.02)
-    Elimination(lapse=0.02, unique=True, ties=False, shared=True, best_worst='ranking', covariates=())
+    Elimination(lapse=0.02, unique=True, ties=False, covariates=())
     """
 
     lapse: float = 0.01
     unique: bool = True
     ties: bool = False
-    shared: bool = True
-    best_worst: str = RANKING
     covariates: tuple[str, ...] = ()
 
     takes_signed_weights = False
@@ -115,7 +98,6 @@ class Elimination:
                 Argument("lapse"),
                 f", the probability of a random choice, must be in [0, 1); got {self.lapse!r}.",
             )
-        one_of("best_worst", self.best_worst, RULES)
 
     @property
     def parameters(self) -> tuple[str, ...]:
@@ -136,7 +118,7 @@ class Elimination:
 
     def in_form(self, data: Any) -> Any:
         """The data in the form in which their likelihood is computed fastest."""
-        return as_pairs(data, self.best_worst)
+        return as_pairs(data)
 
     def check(self, prior: Any, data: Any) -> None:
         """Raise DataError for data of another kind or with ties that are not expected, and ArgumentError for aspects
@@ -150,15 +132,10 @@ class Elimination:
         if isinstance(data, Choices):
             if self.ties:
                 raise DataError("Ties require paired comparisons; remove the ties from choices from larger sets.")
-            if data.worst is not None:
-                self._check_answers(data)
-            elif self.shared:
-                check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
+            check_sets(data, None if self.unique or not isinstance(prior, Given) else prior.matrix, self.lapse)
         elif not self.ties:
             data.refuse_ties()
         self._check_covariates(data)
-        if not self.shared and not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0):
-            raise ArgumentError("Elimination(shared=False) supports only unique aspects; use Given(np.zeros((N, 0))).")
         if self.unique:
             return
         if not isinstance(prior, Given):
@@ -204,26 +181,6 @@ class Elimination:
                 f" likelihood expects {shorten(self.covariates) or 'none'}; set Elimination(covariates={names!r})."
             )
 
-    def _check_answers(self, data: Choices) -> None:
-        """Raise for best-worst choices that the rule, or shared aspects, do not say anything about."""
-        wide = int(data.sizes.argmax())
-        size, members = int(data.sizes[wide]), shorten(data.sets[wide])
-        if self.shared:
-            raise DataError(
-                f"Best and worst were chosen from {members}, but with shared aspects best-worst choices"
-                f" {'are limited to sets of three options' if size > 3 else 'must be modelled as rankings'}; set ",
-                Setting("aspects", "unique"),
-                *((f" for sets of {size} options",) if size > 3 else (", or ", Setting("best_worst", RANKING))),
-                ".",
-            )
-        if self.best_worst == RANKING and size > LARGEST:
-            raise DataError(
-                f"Best and worst were chosen from {size} options ({members}), but the likelihood sums over all"
-                f" rankings, which is limited to {LARGEST} options; set ",
-                Setting("best_worst", REVERSED),
-                ".",
-            )
-
     def compiled(self, data: Any, weights: Any = EXPONENTIAL) -> Any:
         """The likelihood of choices, as the samplers read it, and a function that makes a chain's cache.
 
@@ -237,10 +194,8 @@ class Elimination:
                     Argument("weight_prior"), f" must have shape >= {SHAPE_OF_SUMS:g} for data with {what}."
                 )
             data = Choices.from_comparisons(data)
-        if isinstance(data, Choices) and data.worst is not None:
-            return compiled_best_worst(data, self.lapse, self.best_worst)
         if isinstance(data, Choices):
-            return compiled_sets(data, self.lapse) if self.shared else compiled_luce_sets(data, self.lapse)
+            return compiled_sets(data, self.lapse)
         return compiled_pairs(data, float(self.lapse), self.unique, self.ties)
 
     def held_to(self, data: Any) -> "Elimination":
@@ -268,7 +223,7 @@ class Elimination:
 
         data = self.in_form(data)
         if isinstance(data, Choices):
-            answers = choice_answers(columns, data, self.lapse, self.best_worst)
+            answers = choice_answers(columns, data, self.lapse)
             return new_answers(data, answers(slice(0, data.n_sets))[0], False, rng)
         beta = coefficients(parameters, self.covariates) if self.covariates else None
         tie = np.atleast_1d(parameters["tie"]) if self.ties else None
@@ -283,20 +238,41 @@ class Elimination:
 
         shown, data = data, self.in_form(data)
         if isinstance(data, Choices):
-            part = sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, rule=self.best_worst)
+            part = sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
         else:
             own = {"tie": extra.get("tie"), "beta": coefficients(extra, self.covariates) if self.covariates else None}
             part = choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own)
-        return as_shown(part, shown, self.best_worst) if isinstance(shown, Choices) else part
+        return as_shown(part, shown) if isinstance(shown, Choices) else part
 
 
-def as_pairs(data: Any, best_worst: str = RANKING) -> Any:
+def as_pairs(data: Any) -> Any:
     """Choices out of pairs as paired comparisons, best and worst of three as rankings: the same, but faster."""
-    data = as_choices(data, best_worst)
-    return data.to_comparisons() if isinstance(data, Choices) and data.worst is None and data.is_paired else data
+    data = as_choices(data)
+    return data.to_comparisons() if isinstance(data, Choices) and data.is_paired else data
 
 
-def as_choices(data: Any, best_worst: str) -> Any:
-    """Best and worst of three at most become rankings, if that is the rule."""
-    ranked = isinstance(data, Choices) and data.worst is not None and best_worst == RANKING and data.sizes.max() <= 3
-    return data.as_rankings() if ranked else data
+def as_choices(data: Any) -> Any:
+    """Best and worst as rankings; a DataError for those of more than three options."""
+    if not isinstance(data, Choices) or data.worst is None:
+        return data
+    wide = int(data.sizes.argmax())
+    if data.sizes[wide] > RANKED:
+        raise DataError(
+            f"Best and worst were chosen from {data.sizes[wide]} options ({shorten(data.sets[wide])}), but elimination"
+            f" by aspects is limited to {RANKED}, whose best and worst are a ranking; fit ",
+            ModelName("BradleyTerryLuce"),
+            ".",
+        )
+    return data.as_rankings()
+
+
+def refuse_sets(data: Any) -> None:
+    """Raise for choices from more than two options, of which unique aspects alone are worths."""
+    if isinstance(data, Choices):
+        wide = int(data.sizes.argmax())
+        raise DataError(
+            f"The data contain choices from {data.sizes[wide]} options ({shorten(data.sets[wide])}), but unique aspects"
+            " alone require choices between two options; fit ",
+            ModelName("BradleyTerryLuce"),
+            ".",
+        )

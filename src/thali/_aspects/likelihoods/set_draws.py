@@ -7,7 +7,6 @@ import numpy as np
 from thali._compile.jit import compiled
 from thali._data.answers import ordered_pairs
 from thali._inference.places import slices, starts
-from thali._model.best_worst import RANKING, answer_probabilities
 from thali.errors import DataError
 
 from ..draws.columns import FeatureColumns
@@ -70,16 +69,12 @@ def luce_probabilities(weights: np.ndarray, start: np.ndarray, members: np.ndarr
 
 
 def answer_probability_draws(
-    columns: FeatureColumns, start: np.ndarray, members: np.ndarray, lapse: float, rule: str, draws: slice | None = None
+    columns: FeatureColumns, start: np.ndarray, members: np.ndarray, lapse: float, draws: slice | None = None
 ) -> np.ndarray:
     """The probability of each ordered pair (best, worst) of each set, in each draw."""
     draws = draws or slice(0, columns.n_draws)
-    if rule != RANKING or not columns.n_features[draws].any():
-        return answer_probabilities(columns.unique_weights[draws], start, members, lapse, rule)
     if (largest := int(np.diff(start).max())) > 3:
-        raise DataError(
-            f"With shared aspects, best and worst can be predicted only for sets of up to three options; got {largest}."
-        )
+        raise DataError(f"Best and worst can be predicted only for sets of up to three options; got {largest}.")
     sets, factors = [], []  # the sets out of which one is chosen, and for each answer two places of them
     for of_set in np.split(members, start[1:-1]):
         whole, rests = sum(map(len, sets)), {}

@@ -4,7 +4,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.choices import Choices
 from thali._inference.numerics.counts import log_outcome_coefficients, outcomes
 from thali._model.base import Model
 from thali.errors import ArgumentError, DataError, InPython, NotFittedError, Setting
@@ -99,7 +98,7 @@ class EstimatedAspects:
 
     @property
     def df_(self) -> int:
-        """Compared pairs (with ties twice as many; of sets their members less one) less free parameters."""
+        """Compared pairs (with ties twice as many) less free parameters."""
         return self._maximum().df
 
     @property
@@ -162,7 +161,7 @@ class EstimatedAspects:
 
     @property
     def bic_(self) -> float:
-        """With the number of compared pairs, or of sets, for n."""
+        """With the number of compared pairs for n."""
         return self._maximum().bic
 
     def residuals(self, kind: str = "deviance") -> "pandas.DataFrame":
@@ -177,8 +176,7 @@ class EstimatedAspects:
         -------
         pandas.DataFrame
             One row a compared pair: a, b, n, observed, predicted, residual. With ties one row an outcome of a pair
-            (column outcome: a, tie or b); out of sets one row a member of a set (alternative, offered), of best-worst
-            choices one an ordered pair of members (best, worst, offered).
+            (column outcome: a, tie or b).
 
         Raises
         ------
@@ -206,7 +204,7 @@ class EstimatedAspects:
         NotFittedError
             Before `fit`.
         DataError
-            If the other pairs do not tell the weights, or the data are choices out of larger sets.
+            If the other pairs do not tell the weights.
         """
 
         return leave_one_out(self._maximum())
@@ -216,9 +214,9 @@ def estimates_of_choices(model: Any, what: str) -> "Estimates":
     """The same of a model of one of two options chosen, without ties."""
     found = estimates_of(model, what)
     if not found.is_of_choices:
-        kind = "choices from larger sets" if found.tie is None else "comparisons with ties"
         raise ArgumentError(
-            InPython(what, "This result"), f" requires choices between two options; the model was fitted to {kind}."
+            InPython(what, "This result"),
+            " requires choices between two options; the model was fitted to comparisons with ties.",
         )
     return found
 
@@ -245,8 +243,6 @@ def leave_one_out(found: Estimates) -> "pandas.DataFrame":
     from thali._tables import Table
 
     data = found.data
-    if isinstance(data, Choices):
-        raise DataError("leave_one_out requires paired comparisons; to hold out choices from sets, use compare.")
     ties, cells = found.tie is not None, data.cells
     predicted, nll = np.empty((2, data.n_pairs))
     for pair, (i, j) in enumerate(zip(data.first, data.second, strict=True)):

@@ -6,7 +6,6 @@ from typing import Any, cast
 import numpy as np
 
 from thali._arguments import one_of
-from thali._data.choices import Choices
 from thali._data.connectivity import group_numbers
 from thali._data.pairs import PairedComparisons
 from thali._labels import listed, shorten
@@ -82,10 +81,10 @@ def known_aspects(aspects: Any, unique: bool, labels: tuple[str, ...]) -> KnownA
 _EQUAL = 1e-7
 
 
-def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> None:
+def check_identified(known: KnownAspects, data: PairedComparisons) -> None:
     """Raise an error that names aspects whose weights choices cannot tell: derivatives have a rank below K - 1."""
-    if isinstance(data, Choices) or (not known.shared.shape[1] and known.unique):
-        _check_connected(known, data)
+    if not known.shared.shape[1] and known.unique:
+        _check_connected(data)
         return
     everywhere = np.asarray(known.owners.all(axis=0) | ~known.owners.any(axis=0))
     if everywhere.any():
@@ -113,18 +112,14 @@ def check_identified(known: KnownAspects, data: PairedComparisons | Choices) -> 
     )
 
 
-def _check_connected(known: KnownAspects, data: PairedComparisons | Choices) -> None:
-    if isinstance(data, Choices):
-        first, second, how = np.repeat(data.members[data.start[:-1]], data.sizes), data.members, "offered together"
-    else:
-        first, second, how = data.first, data.second, "compared with each other"
-    if group_numbers(data.n_options, first, second)[0] > 1:
+def _check_connected(data: PairedComparisons) -> None:
+    if group_numbers(data.n_options, data.first, data.second)[0] > 1:
         groups = data.components()
         raise DataError(
-            f"The options form {len(groups):,} groups that were never {how},"
+            f"The options form {len(groups):,} groups that were never compared with each other,"
             f" {listed([f'({shorten(group)})' for group in groups], 3)}, so their weights have no common scale; fit"
             " each group separately",
-            InPython("" if isinstance(data, Choices) else " with data.subset(labels)"),
+            InPython(" with data.subset(labels)"),
             ", or use ",
             Setting("method", "mcmc"),
             ".",

@@ -42,7 +42,7 @@ class MaximumLikelihood(Engine):
         _refuse_others(model, asked, data)
         seed = 0 if asked["random_seed"] is None else asked["random_seed"]
         data = _counted(model, data_of_thali(data, PAIRS))
-        settings = model.aspects, model.unique, _lapse(model), has_ties(data), model.best_worst
+        settings = model.aspects, model.unique, _lapse(model), has_ties(data)
         return Job(lambda: {"estimates_": estimate(data, *settings, random_seed=seed)}, data=str(data))
 
     def prepare(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Prepared:
@@ -51,8 +51,8 @@ class MaximumLikelihood(Engine):
         from .fit import checked_aspects
 
         _refuse_others(model, {}, data)
-        choices: Any = as_pairs(_counted(model, data), model.best_worst)
-        checked_aspects(choices, model.aspects, model.unique, _lapse(model), has_ties(choices), model.best_worst)
+        choices: Any = as_pairs(_counted(model, data))
+        checked_aspects(choices, model.aspects, model.unique, _lapse(model), has_ties(choices))
         return Prepared(_lapse(model))
 
     def outcome(self, model: Any, job: Job) -> Iterator[ThaliWarning]:
@@ -112,7 +112,7 @@ class MaximumLikelihood(Engine):
         from thali._model.asked_sets import has_answers, places_of
 
         found = model._maximum()
-        if return_se:
+        if return_se or has_answers(sets):
             model._require_method_of_draws()
         places, paired = places_of(sets, list(found.data.labels))
         if paired:
@@ -120,8 +120,6 @@ class MaximumLikelihood(Engine):
             return found.probabilities(first, second, _values(found, covariates, len(places)))
         if covariates is not None:
             raise ArgumentError("Covariates require comparisons of two options; give pairs of labels, [(a, b), ...].")
-        if has_answers(sets):
-            return [found.answer_probabilities(each) for each in places]
         return [found.set_probabilities(each) for each in places]
 
     def log_predictive(self, model: Any, choices: Any) -> "pandas.Series":

@@ -8,7 +8,6 @@ import numpy as np
 
 from thali._arguments import between
 from thali._data.pairs import PairedComparisons
-from thali._model.best_worst import RANKING, answer_probabilities
 from thali._model.clusters import Clusters, DesignEffect, design_effect
 from thali._model.respondent_scores import RespondentScores, ScoreVariance, raise_improbable_variance
 from thali._posterior.dependence import format_degrees, format_dominance
@@ -19,7 +18,7 @@ from ..likelihoods.set_draws import luce_probabilities
 from .aspects import KnownAspects
 from .goodness import FitTest, fit_test
 from .maximum import Maximum, highest, maximise
-from .problem import PairProblem, Pose, patterns, shares
+from .problem import PairProblem, patterns, shares
 
 if TYPE_CHECKING:
     import pandas
@@ -39,12 +38,11 @@ class Directions(NamedTuple):
 class Estimates:
     """The estimates of one fit. Log-likelihoods contain the multinomial coefficients."""
 
-    data: Any  # PairedComparisons or Choices
+    data: "PairedComparisons"
     known: KnownAspects
     lapse: float
-    pose: Pose
+    pose: PairProblem
     maximum: Maximum
-    best_worst: str = RANKING  # the rule by which best and worst are chosen
     clusters: Clusters | None = None  # the answers of each person; None: nobody knows who answered
 
     @property
@@ -217,12 +215,7 @@ class Estimates:
     @property
     def is_of_choices(self) -> bool:
         """Whether one of two options was always chosen, and there are no ties among the outcomes."""
-        return isinstance(self.pose, PairProblem) and self.pose.tied is None
-
-    @property
-    def unit(self) -> str:
-        """What was compared or offered: "pair" or "set"."""
-        return "pair" if isinstance(self.pose, PairProblem) else "set"
+        return self.pose.tied is None
 
     @property
     def coefficients(self) -> str:
@@ -240,7 +233,7 @@ class Estimates:
 
     @property
     def saturated(self) -> float:
-        """Log-likelihood of the model in which every pair, or set, has probabilities of its own."""
+        """Log-likelihood of the model in which every pair has probabilities of its own."""
         return saturated(self.pose.counts, self.pose.sizes) + self.coefficient
 
     @property
@@ -315,13 +308,12 @@ class Estimates:
             self.pose.work,
             samples,
             random_seed,
-            self.unit,
             self.design_effect if self.is_tested_over_people else None,
         )
 
     @property
     def inverse(self) -> np.ndarray:
-        """Of each pair or set the sum of one over the fitted probabilities of its outcomes."""
+        """Of each pair the sum of one over the fitted probabilities of its outcomes."""
         return self.pose.asked.summed(1.0 / np.maximum(self.fitted(), 1e-300))
 
     @property
@@ -335,7 +327,7 @@ class Estimates:
         return 2.0 * (saturated(pose.counts, pose.sizes) - highest(pose, self._start, self.maximum.beta))
 
     def drawn(self, rng: np.random.Generator) -> np.ndarray:
-        """Counts that the model draws, as many of each pair or set as there are."""
+        """Counts that the model draws, as many of each pair as there are."""
         asked, p = self.pose.asked, self.fitted()
         return asked.drawn(p / np.repeat(asked.summed(p), asked.sizes), rng)
 
@@ -349,7 +341,7 @@ class Estimates:
 
     @property
     def pearson(self) -> float:
-        """X²: sum of (observed - expected)² / expected over all outcomes of every pair or set."""
+        """X²: sum of (observed - expected)² / expected over all outcomes of every pair."""
         return float(np.sum(self.residuals("pearson") ** 2))
 
     @property
@@ -358,7 +350,7 @@ class Estimates:
 
     @property
     def bic(self) -> float:
-        """With the number of compared pairs, or of sets, for n."""
+        """With the number of compared pairs for n."""
         return -2.0 * self.log_likelihood + float(np.log(len(self.pose.totals))) * self.n_parameters
 
     def fitted(self) -> np.ndarray:
@@ -406,11 +398,6 @@ class Estimates:
         aspects = {int(i): np.flatnonzero(self.known.owners[i]).tolist() for i in members}
         weights = dict(enumerate(self.weights))
         return elimination_probabilities(members.tolist(), aspects, weights, self.lapse)
-
-    def answer_probabilities(self, members: np.ndarray) -> np.ndarray:
-        """The probability of each ordered pair (best, worst) of these options."""
-        start = np.array([0, len(members)])
-        return answer_probabilities(self.maximum.working[None], start, members, self.lapse, self.best_worst)[0]
 
     def table(self, ci: float = INTERVAL) -> "pandas.DataFrame":
         r"""Weights with standard errors, Wald tests of shared ones being zero, and intervals.

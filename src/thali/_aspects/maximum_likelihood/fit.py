@@ -10,11 +10,10 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._inference.seeds import streams
 from thali._labels import shorten
-from thali._model.best_worst import RANKING
 from thali._model.clusters import clusters_of
-from thali.errors import Clause, DataError, EstimateWarning, Setting
+from thali.errors import DataError, EstimateWarning, Setting
 
-from ..likelihoods.elimination import Elimination, as_pairs
+from ..likelihoods.elimination import Elimination, as_pairs, refuse_sets
 from ..priors.given import Given
 from .aspects import KnownAspects, check_identified, known_aspects
 from .estimates import Estimates, covariate_sizes
@@ -35,16 +34,15 @@ def estimate(
     unique: bool = True,
     lapse: float = 0.0,
     ties: bool = False,
-    best_worst: str = RANKING,
     *,
     starts: int = STARTS,
     random_seed: Any = 0,
 ) -> Estimates:
     """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts` points."""
-    data = as_pairs(data, best_worst)
-    known = checked_aspects(data, aspects, unique, lapse, ties, best_worst)
+    data = as_pairs(data)
+    known = checked_aspects(data, aspects, unique, lapse, ties)
     check_identified(known, data)
-    return at_maximum(data, known, lapse, ties, starts, random_seed, best_worst=best_worst)
+    return at_maximum(data, known, lapse, ties, starts, random_seed)
 
 
 def checked_aspects(
@@ -53,21 +51,19 @@ def checked_aspects(
     unique: bool,
     lapse: float,
     ties: bool = False,
-    best_worst: str = RANKING,
 ) -> KnownAspects:
     """The aspects, checked against the data: none may make a choice impossible that was made."""
     if isinstance(data, Choices):
         known = known_aspects(aspects, unique, data.labels)
-        if not known.unique or known.shared.shape[1]:
-            wide = int(data.sizes.argmax())
-            raise DataError(
-                f"The data contain choices from {data.sizes[wide]} options ({shorten(data.sets[wide])}), but for"
-                " choices from more than two options maximum likelihood supports only unique aspects",
-                Clause("; set ", Setting("aspects", "unique"), ", or use ", Setting("method", "mcmc")),
-                ".",
-            )
-        Elimination(lapse, True, ties, False, best_worst).check(Given(known.shared), data)
-        return known
+        if known.unique and not known.shared.shape[1]:
+            refuse_sets(data)
+        wide = int(data.sizes.argmax())
+        raise DataError(
+            f"The data contain choices from {data.sizes[wide]} options ({shorten(data.sets[wide])}), but maximum"
+            " likelihood requires choices between two options; use ",
+            Setting("method", "mcmc"),
+            ".",
+        )
     if not isinstance(data, PairedComparisons):
         Elimination(lapse, bool(unique), ties).check(None, data)  # which raises
         raise DataError(
@@ -76,31 +72,29 @@ def checked_aspects(
             ".",
         )
     known = known_aspects(aspects, unique, data.labels)
-    shared = not known.unique or known.shared.shape[1] > 0
-    Elimination(lapse, bool(unique), ties, shared, covariates=own_names(data)).check(Given(known.shared), data)
+    Elimination(lapse, bool(unique), ties, own_names(data)).check(Given(known.shared), data)
     if ties and not data.n_comparisons - data.n_ties:
         raise DataError("All comparisons are ties, which contain no information on the weights; use data with choices.")
     return known
 
 
 def at_maximum(
-    data: PairedComparisons | Choices,
+    data: PairedComparisons,
     known: KnownAspects,
     lapse: float,
     ties: bool = False,
     starts: int = STARTS,
     random_seed: Any = 0,
-    best_worst: str = RANKING,
 ) -> Estimates:
     """The estimates for aspects that are checked already."""
     extra = None
     if own_names(data):
-        assert isinstance(data, PairedComparisons)
         check_covariates(data, known.owners)
         extra = data.cells.x / covariate_sizes(data)
-    pose = problem(data, known.owners, lapse, extra, ties, best_worst)
+    pose = problem(data, known.owners, lapse, extra, ties)
+    assert isinstance(pose, PairProblem)
     points = starting_points(pose, starts, streams(random_seed, 1)[0])
-    return Estimates(data, known, float(lapse), pose, maximise(pose, points), best_worst, clusters_of(data, ties))
+    return Estimates(data, known, float(lapse), pose, maximise(pose, points), clusters_of(data, ties))
 
 
 def vanishing(found: Estimates) -> list[EstimateWarning]:
@@ -222,13 +216,10 @@ def within(small: Estimates, large: Estimates) -> Estimates:
     names, kept = own_names(large.data), own_names(small.data)
     if names == kept:
         return small
-    assert isinstance(large.pose, PairProblem) and isinstance(small.pose, PairProblem)
     places = [names.index(name) for name in kept]
     cells = large.data.cells
     x = cells.x[:, places] / covariate_sizes(small.data)
     first, second = patterns(small.known.owners, cells.first, cells.second)
     pose = replace(large.pose, first=first, second=second, extra=x)
     best: Maximum = small.maximum
-    return Estimates(
-        large.data.with_covariates(kept), small.known, small.lapse, pose, best, small.best_worst, large.clusters
-    )
+    return Estimates(large.data.with_covariates(kept), small.known, small.lapse, pose, best, large.clusters)

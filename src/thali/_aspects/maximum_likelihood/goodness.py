@@ -24,8 +24,6 @@ MIN_MEAN_COUNT = 4.0
 # compared once: sizes of .03 to .08, below up to .15.
 MIN_EACH = 10
 SAMPLES, FEW_SAMPLES = 999, 199  # of a bootstrap: in all of them a few seconds
-_OFTEN = {"pair": "pairs were compared", "set": "sets were offered"}
-_LEFT_OUT = {"pair": "pairs", "set": "choices"}
 _CHEAP, _DEAR = 1e6, 2e7  # pairs x weights², in which the time of a fit is linear
 
 
@@ -77,10 +75,9 @@ def fit_test(
     work: float,
     samples: int | None = None,
     random_seed: Any = 0,
-    unit: str = "pair",
     effect: Callable[[], DesignEffect] | None = None,
 ) -> FitTest:
-    r"""G² against probabilities of its own for each pair or set: by chi-square where it holds, else by a bootstrap.
+    r"""G² against probabilities of its own for each pair: by chi-square where it holds, else by a bootstrap.
 
     .. math:: \sum_i \frac{\sum_c p_{ic}^{-1} - 1}{6 n_i} \le 0.1 \sqrt{2 \,\mathrm{df}}
     """
@@ -91,17 +88,17 @@ def fit_test(
     # with f degrees of freedom, where a f and 2 a² f are the mean and the variance of its limit (Rao & Scott 1984).
     if samples is not None:
         samples = whole("samples", samples, 1)
-    if why := _silent(totals, df, is_whole, unit):
+    if why := _silent(totals, df, is_whole):
         return FitTest(statistic, df, math.nan, 0, why)
     if samples is None and close_to_chi_square(totals, inverse, df):
         if effect is None:
             return FitTest(statistic, df, chi_square_tail(statistic, df))
         found = effect()
         return FitTest(statistic, df, found.p_value(statistic), people=found.people)
-    why = "" if samples else f"{_OFTEN[unit]} too rarely for the chi-square approximation"
+    why = "" if samples else "pairs were compared too rarely for the chi-square approximation"
     if samples is None:
         if work > _DEAR:
-            why += f", and a bootstrap of so many {unit}s takes long; run it in Python with fit_test(samples=99)"
+            why += ", and a bootstrap of so many pairs takes long; run it in Python with fit_test(samples=99)"
             return FitTest(statistic, df, math.nan, 0, why)
         samples = samples_for(work)
     if effect is None:
@@ -167,10 +164,10 @@ def equal_means_test(counts: np.ndarray, statistic: float) -> FitTest:
     return bootstrapped(statistic, cells - 1, replicate, SAMPLES, 0, "the counts are small")
 
 
-def _silent(totals: np.ndarray, df: int, is_whole: bool, unit: str) -> str:
+def _silent(totals: np.ndarray, df: int, is_whole: bool) -> str:
     """Why the test says nothing, with a remedy; "" if it says something."""
     if df <= 0:
-        return f"the model has as many free weights as there are {unit}s, so it fits any choices; compare more {unit}s"
+        return "the model has as many free weights as there are pairs, so it fits any choices; compare more pairs"
     if not is_whole:
         return (
             "the counts are fractional (half wins or weights), so the distribution of G² is unknown; use integer "
@@ -180,8 +177,8 @@ def _silent(totals: np.ndarray, df: int, is_whole: bool, unit: str) -> str:
     mean = float(totals.mean())
     if mean < MIN_MEAN_COUNT:
         return (
-            f"{_OFTEN[unit]} {mean:.2f} times on average, too few for a test against the saturated model; observe "
-            f"each {unit} more often, or test predictions of held-out {_LEFT_OUT[unit]} (thali compare)"
+            f"pairs were compared {mean:.2f} times on average, too few for a test against the saturated model; observe "
+            "each pair more often, or test predictions of held-out pairs (thali compare)"
         )
     return ""
 

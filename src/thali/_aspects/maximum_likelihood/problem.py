@@ -9,11 +9,10 @@ from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.questions import Questions
 from thali._inference.numerics.counts import outcomes
-from thali._model.best_worst import RANKING
 from thali._model.respondent_scores import LogWeightDerivatives
 
 from ..draws.covariates import FARTHEST
-from .set_problems import BestWorstProblem, LuceProblem, QuestionProblem
+from .set_problems import LuceProblem, QuestionProblem
 
 DENSE = 1_000_000  # entries of pairs x aspects above which the patterns are kept sparse
 MIN_PROBABILITY = 1e-300  # stands for a probability of 0
@@ -42,6 +41,11 @@ class PairProblem(QuestionProblem):
     @property
     def n_aspects(self) -> int:  # type: ignore[override]
         return self.first.shape[1]
+
+    @property
+    def work(self) -> float:
+        """In which the time of a fit is linear."""
+        return float(len(self.totals) * self.n_aspects**2)
 
     @property
     def n_coefficients(self) -> int:
@@ -207,7 +211,7 @@ class PairProblem(QuestionProblem):
         return self.first.T @ (by_own * factor) + self.second.T @ by_other
 
 
-Pose = PairProblem | LuceProblem | BestWorstProblem  # what a maximum is sought of
+Pose = PairProblem | LuceProblem  # what the mode of a posterior is sought of
 
 
 def problem(
@@ -216,12 +220,10 @@ def problem(
     lapse: float,
     extra: np.ndarray | None = None,
     ties: bool = False,
-    best_worst: str = RANKING,
 ) -> "Pose":
     """The problem that data and owners (options by aspects) pose; `extra` columns have a row a cell."""
     if isinstance(data, Choices):
-        fields = data.questions().counts, data.members, data.start, data.n_options, float(lapse)
-        return LuceProblem(*fields) if data.worst is None else BestWorstProblem(*fields, best_worst)
+        return LuceProblem(data.questions().counts, data.members, data.start, data.n_options, float(lapse))
     cells = data.cells
     extra = np.zeros((len(cells.pair), 0)) if extra is None else extra
     sides = patterns(owners, cells.first, cells.second)

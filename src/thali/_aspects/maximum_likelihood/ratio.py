@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-from thali._data.pairs import PairedComparisons
 from thali._digits import p_in_words
 from thali._labels import shorten
 from thali._printed import Printed
@@ -46,7 +45,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
     -------
     LikelihoodRatio
         With statistic, df, p_value, and `.table`: weights, log_likelihood, deviance, df, aic and bic (with the number
-        of compared pairs, or of sets, for n) of both; `print` shows it.
+        of compared pairs for n) of both; `print` shows it.
 
     Raises
     ------
@@ -115,7 +114,7 @@ def likelihood_ratio(smaller: Any, larger: Any) -> LikelihoodRatio:
 
 
 def _check_nested(small: Estimates, large: Estimates) -> None:
-    if not isinstance(large.data, PairedComparisons) or not set(own_names(small.data)) <= set(own_names(large.data)):
+    if not set(own_names(small.data)) <= set(own_names(large.data)):
         same = small.data == large.data
     else:
         same = small.data == large.data.with_covariates(own_names(small.data))

@@ -5,14 +5,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._data.answers import possible_answers
-from thali._data.choices import Choices
 from thali._inference.numerics.ranks import descending
 from thali._inference.optimise import Concave, maximum
 
 from ..draws.tree import MAX_PAIRS
 from .estimates import Estimates
-from .set_problems import BestWorstProblem
 
 if TYPE_CHECKING:
     import pandas
@@ -23,7 +20,7 @@ OUTCOMES = ("a", "tie", "b")
 
 
 def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
-    """One row a pair, or a pair with its covariates, an outcome with ties, a member of a set, or an answer."""
+    """One row a pair, or a pair with its covariates, or an outcome with ties."""
     from thali._tables import Table
 
     data, pose = found.data, found.pose
@@ -31,14 +28,6 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
     numbers = {"n": n.astype(np.int64) if found.is_whole else n, "observed": pose.counts / n}
     numbers |= {"predicted": found.fitted(), "residual": found.residuals(kind)}
     labels = np.array(data.labels, dtype=object)
-    if isinstance(data, Choices) and data.worst is not None:
-        answers = possible_answers(data.start)
-        best, worst = (labels[data.members[each]] for each in (answers.best, answers.worst))
-        offered = np.repeat(np.array([", ".join(members) for members in data.sets], dtype=object), answers.sizes)
-        return Table({"best": best, "worst": worst, "offered": offered} | numbers)
-    if isinstance(data, Choices):
-        offered = np.array([", ".join(members) for members in data.sets], dtype=object)[data.set_of]
-        return Table({"alternative": labels[data.members], "offered": offered} | numbers)
     cells, count = data.cells, len(data.cells.pair)
     names = () if data.covariates is None else data.covariates.names
     of_cells = {"a": labels[cells.first], "b": labels[cells.second]} | dict(zip(names, cells.x.T, strict=True))
@@ -51,10 +40,6 @@ def residual_table(found: Estimates, kind: str) -> "pandas.DataFrame":
 
 def named_row(row: Mapping[Any, Any]) -> str:
     """Describe the outcome that a row of the table is about."""
-    if "best" in row:
-        return f"{row['best']} best and {row['worst']} worst of {row['offered']}"
-    if "offered" in row:
-        return f"{row['alternative']} chosen from {row['offered']}"
     a, b = row["a"], row["b"]
     return {"a": f"{a} over {b}", "b": f"{b} over {a}", "tie": f"{a} and {b} tied"}[row.get("outcome", "a")]
 
@@ -63,26 +48,11 @@ def named_row(row: Mapping[Any, Any]) -> str:
 
 
 def estimated_predictions(found: Estimates) -> "pandas.DataFrame":
-    """The same as `predictions_table`, of a fit without draws: the columns of residuals but these, or options."""
-    if isinstance(found.pose, BestWorstProblem):
-        return _of_options(found)
+    """The same as `predictions_table`, of a fit without draws: the columns of residuals but these."""
     table = residual_table(found, "deviance").drop(columns="residual")
     rows = len(table)
     table = table.nlargest(MAX_PAIRS, "n") if rows > MAX_PAIRS else table
     table.attrs |= {"of": rows}
-    return table
-
-
-def _of_options(found: Estimates) -> "pandas.DataFrame":
-    """How often each option was the best, and the worst, of the times that it was offered."""
-    from thali._tables import Table
-
-    asked = found.data.questions()
-    n, rows = asked.sums @ asked.times, asked.rows
-    expected = rows.counted @ (np.repeat(asked.times, asked.sizes) * found.fitted())
-    names = {name: values.astype(object) for name, values in rows.names.items()}
-    table = Table(names | {"n": n, "observed": asked.observed / n, "predicted": expected / n})
-    table.attrs |= {"of": len(n)}
     return table
 
 

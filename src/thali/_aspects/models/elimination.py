@@ -7,12 +7,12 @@ from thali._arguments import one_of
 from thali._data.groups import GroupedData
 from thali._data.kinds import PAIRS
 from thali._model.base import FixedMethod
-from thali._model.best_worst import RANKING
 from thali._model.counted_ties import CONVERSIONS, counted, has_ties, with_covariates
 from thali._model.engine import Engine
 from thali._model.settings import AnswerSettings
 from thali._people.populations import (
     ADJUSTED,
+    Groups,
     Individuals,
     LatentClasses,
     check_people,
@@ -24,7 +24,7 @@ from thali._trees.tree import Tree
 from thali.errors import Setting
 
 from ..choice_dependence import dependence_of_choices
-from ..likelihoods.elimination import Elimination, as_choices
+from ..likelihoods.elimination import Elimination, as_choices, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
@@ -53,14 +53,15 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
 
     where f says who owns which aspect, w are the aspects' weights and u those of the unique aspects. All weights are
     Gamma(1, 1) a priori; only their ratios matter for choice. Out of a larger set (`Choices`) one aspect after the
-    other eliminates options: see `thali.likelihoods.elimination_probabilities`.
+    other eliminates options: see `thali.likelihoods.elimination_probabilities`. The best and the worst of up to three
+    options are a ranking; `BradleyTerryLuce` takes larger sets.
 
     Parameters
     ----------
     aspects : "ibp", "unique", int, Tree, matrix or mapping
         "ibp" ("iEBA"): any number of aspects, with the Indian buffet process as prior. "unique" ("BTL",
-        "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model. A number K: K aspects whose
-        owners are learned. A `Tree`: any number, which options that it says are related share more readily (the
+        "Bradley-Terry", "Luce"): none but the unique ones, the Bradley-Terry-Luce model of pairs. A number K: K aspects
+        whose owners are learned. A `Tree`: any number, which options that it says are related share more readily (the
         phylogenetic Indian buffet process). A matrix of 0/1 (options by aspects) or a mapping from each label to its
         list of aspects: known aspects whose weights are learned.
     unique : bool
@@ -71,8 +72,8 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         Concentration of the prior over aspects; None learns it under a Gamma(1, 1) prior.
     method : {"mcmc", "maximum-likelihood"}
         "maximum-likelihood" ("ML"): the weights of known aspects without a prior, in milliseconds, as R's package eba
-        estimates them (out of more than two options unique aspects alone, for rankings as PlackettLuce and choix
-        estimate them). `fit` then takes a random_seed, of starting points, and no other setting of a run.
+        estimates them, of choices between two options. `fit` then takes a random_seed, of starting points, and no other
+        setting of a run.
     tempering : {None, "auto"}, {False, "off"}, int or sequence of float
         Parallel tempering: each chain runs replicas at several temperatures, which trade places, so that it does not
         stay in one family of aspects. None, "auto": 8 to start with if aspects are learned and unique=False, or there
@@ -84,12 +85,6 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         with the probability r / (1 + r), where r is nu times the square root of p̃ (1 - p̃) and nu is learned under a
         Gamma(1, 1) prior; p̃ is then the probability of the first option where one of the two is chosen. "half": half
         a choice of either option. "drop": nothing. None: "davidson" if there are ties.
-    best_worst : {"ranking", "reversed"}
-        How people choose who name the best b and the worst w of a set (`Choices.from_best_worst`). "ranking": as those
-        who rank it by choosing the best of all, then the best of the rest and so on; all rankings with b first and w
-        last are summed, and each of their choices may lapse. For ``aspects="unique"`` and sets of up to six, otherwise
-        up to three. "reversed": they choose the pair that differs most (maximum difference), with a probability
-        proportional to u_b / u_w; a lapse chooses any ordered pair. For ``aspects="unique"`` and sets of any size.
     covariates : list of str, optional
         Which covariates of the comparisons count, of those that the data have (`PairedComparisons.from_trials`,
         `with_order`): log odds of elimination + x'beta, then the lapse and the ties, where every coefficient has a
@@ -129,11 +124,10 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
 
     References
     ----------
-    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Davidson (1970) for ties; Marley & Louviere
-    (2005), Some probabilistic models of best, worst, and best-worst choices. Of maximum likelihood: Wickelmaier &
-    Schmid (2004), A Matlab function to estimate choice model parameters from paired-comparison data; Plackett (1975),
-    The analysis of permutations, for rankings; Bell & McCaffrey (2002), Bias reduction in standard errors for linear
-    regression with multi-stage samples; Rao & Scott (1984), On chi-squared tests for multiway contingency tables.
+    Tversky (1972); Görür, Jäkel & Rasmussen (2006), eq. 1, 2, 4 and 5; Davidson (1970) for ties. Of maximum likelihood:
+    Wickelmaier & Schmid (2004), A Matlab function to estimate choice model parameters from paired-comparison data; Bell
+    & McCaffrey (2002), Bias reduction in standard errors for linear regression with multi-stage samples; Rao & Scott
+    (1984), On chi-squared tests for multiway contingency tables.
 
     Examples
     --------
@@ -163,7 +157,6 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         method: str = "mcmc",
         tempering: Any = None,
         ties: Any = None,
-        best_worst: str = RANKING,
         covariates: Any = None,
         people: Any = None,
     ) -> None:
@@ -174,7 +167,6 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         self.method = method
         self.tempering = tempering
         self.ties = ties
-        self.best_worst = best_worst
         self.covariates = covariates
         self.people = people
 
@@ -182,7 +174,7 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         check_people(self.people, data=data)
         data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
         if isinstance(self.people, LatentClasses):  # everybody's answers are in the form in which they are modelled
-            data = as_choices(data, self.best_worst)
+            data = as_choices(data)
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
@@ -215,9 +207,9 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         prior = prior_of("aspects", self.aspects, data.labels, words=("ibp", "unique"))
         lapse = Elimination.lapse if self.lapse is None else self.lapse
         ties = self.ties == "davidson" or (self.ties is None and has_ties(data))
-        shared = not (self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0)
-        names = data.covariate_names
-        likelihood = Elimination(lapse, bool(self.unique), ties, shared, self.best_worst, names)
+        likelihood = Elimination(lapse, bool(self.unique), ties, data.covariate_names)
+        if self.unique and isinstance(prior, Given) and prior.matrix.shape[1] == 0:
+            self._check_unique(likelihood.in_form(data))
         if isinstance(data, GroupedData) or isinstance(self.people, LatentClasses):
             likelihood = for_groups(likelihood, data.data if isinstance(data, GroupedData) else [data])
         return {
@@ -227,6 +219,11 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
             "alpha": self.alpha,
             "tempering": self.tempering,
         }
+
+    def _check_unique(self, data: Any) -> None:
+        """Refuse what is worths where every option has its unique aspect alone."""
+        if not isinstance(self.people, LatentClasses | Groups):
+            refuse_sets(data)
 
     @property
     def lapse_(self) -> float:

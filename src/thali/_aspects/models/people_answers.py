@@ -2,12 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import p_in_words
-from thali._inference.warn import warn
-from thali._people.populations import EACH_SPREAD, Individuals
 from thali._people.segments import HasSegments
 from thali._posterior.interval import INTERVAL
-from thali.errors import EstimateWarning, Setting
 
 from .base import LatentFeatures
 
@@ -105,10 +101,6 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         to that. So a niche option that few others like can add more to a set than a second favourite of
         everybody.
 
-        Who is reached hangs on how far people differ. With one kappa for all options (`spread="one"`) reach is too
-        large for options about which people agree, too small for those about which they differ most, and its intervals
-        do not allow for that; a warning says so where the weights show it.
-
         Parameters
         ----------
         size : int
@@ -151,22 +143,11 @@ class ChooserAnswers(HasSegments, PeopleAnswers):
         """
         from thali._people.reach import reach_table
 
-        from ..answers.individuals import of_everybody, reached_by, uneven_spread
+        from ..answers.individuals import of_everybody, reached_by
 
         posterior = of_everybody(self._view, "reach")
         reaches, labels = reached_by(posterior, none)
-        table = reach_table(reaches, labels, size, top, random_seed, ci)
-        spread = uneven_spread(posterior, random_seed)
-        if spread is not None:
-            warn(
-                EstimateWarning(
-                    f"Respondents vary more on {spread.most!r} than on {spread.least!r} ({p_in_words(spread.p_value)}),"
-                    " which a common spread cannot represent, so reach is biased; refit with ",
-                    Setting("people", Individuals(spread=EACH_SPREAD)),
-                    ".",
-                )
-            )
-        return table
+        return reach_table(reaches, labels, size, top, random_seed, ci)
 
     def _preferences(self) -> "Preferences":
         from ..answers.individuals import of_everybody, preferences_of_people

@@ -12,7 +12,15 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..group_state import append_proposed, copy_proposed, draw_rest_of_new, middle_of, remove_from_all, select_group
+from ..group_state import (
+    KAPPA,
+    append_proposed,
+    copy_proposed,
+    draw_slopes_of_new,
+    middle_of,
+    remove_from_all,
+    select_group,
+)
 from ..operations import (
     apply_compensated_weight,
     apply_weight,
@@ -42,14 +50,14 @@ def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, bas
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
         else:
             base.v[k] = model.shape / model.rate
-        draw_rest_of_new(rng, model, base, k)
+        draw_slopes_of_new(rng, model, base, k)
     ratio = log_balance(first, rate, is_birth)
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
         b.block[CARVED] = 1.0 if model.unique and rng.random() < carved else 0.0
         if b.block[CARVED] == 0.0:
-            d = draw_gamma(rng, base.kappa[k], middle_of(base, k, g)) if is_birth else -b.w[k]
+            d = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g)) if is_birth else -b.w[k]
             gain += delta_weight(likelihood, c, b, k, b.m[k], d)
         else:
             least = least_unique(b, k)
@@ -57,7 +65,7 @@ def birth_or_death_in_groups(rng: Any, model: Any, caches: Any, states: Any, bas
             if is_birth and not 0.0 < d < least:
                 return
             proposal = math.log(least if is_birth else least - d)
-            proposal += log_gamma(base.kappa[k], middle_of(base, k, g), abs(d))
+            proposal += log_gamma(base.real[KAPPA], middle_of(base, k, g), abs(d))
             ratio += proposal if is_birth else -proposal
             ratio += log_owners_ratio(base, g, b, k, d)
             gain += delta_compensated_weight(likelihood, c, b, k, b.m[k], d)

@@ -6,9 +6,10 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import poisson
 
 from ..group_state import (
+    KAPPA,
     append_proposed,
     copy_proposed,
-    draw_rest_of_new,
+    draw_slopes_of_new,
     group_at,
     middle_of,
     remove_from_all,
@@ -62,7 +63,7 @@ def add_from_prior(rng: Any, model: Any, states: Any, base: Any, i: Any, m: Any,
         base.v[k] = model.shape / model.rate
         if model.similar:
             base.v[k] = draw_gamma(rng, model.shape, model.shape / model.rate)
-        draw_rest_of_new(rng, model, base, k)
+        draw_slopes_of_new(rng, model, base, k)
         for g in range(states.w.shape[0]):
-            replica(states, g).w[k] = draw_gamma(rng, base.kappa[k], middle_of(base, k, g))
+            replica(states, g).w[k] = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g))
         append_proposed(states, log_rate(model.prior, first, k, m))

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._compile.jit import scalar
 
-from ..group_state import own_middle_of
+from ..group_state import KAPPA, own_middle_of
 
 # Smaller draws, which a small shape may give, are replaced by it: their logarithms are taken.
 SMALLEST = 1e-290
@@ -43,7 +43,7 @@ def log_owners_ratio(base: Any, g: Any, b: Any, k: Any, d: Any) -> Any:
         if b.Z[k, i] != 0.0:
             if b.s[i] <= d:
                 return -np.inf
-            total += log_gamma_ratio(base.own_kappa[i], own_middle_of(base, i, g), b.s[i], -d)
+            total += log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], -d)
     return total
 
 

@@ -10,6 +10,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, index
 
 from ..group_state import (
+    KAPPA,
     append_proposed,
     copy_proposed,
     group_at,
@@ -116,7 +117,7 @@ def compensated_flip_of_groups(rng: Any, model: Any, caches: Any, states: Any, b
             possible = possible and b.s[i] > d
             if possible:
                 gain += delta_compensated_member(likelihood, c, b, i, k, d)
-                ratio += log_gamma_ratio(base.own_kappa[i], own_middle_of(base, i, g), b.s[i], -d)
+                ratio += log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], -d)
         elif possible:
             gain += delta_member(likelihood, c, b, k, i, d)
     if possible and accept(rng, ratio + first.real[BETA] * gain):
@@ -159,8 +160,8 @@ def transfer_of_groups(rng: Any, model: Any, caches: Any, states: Any, base: Any
         likelihood, c, b = select_group(model, caches, states, g)
         d = -sign * b.w[k]
         gain += delta_transfer(likelihood, c, b, k, other, d)
-        ratio += log_gamma(base.kappa[other], v * base.lift[g, other], b.w[other] - d)
-        ratio -= log_gamma(base.kappa[other], middle_of(base, other, g), b.w[other])
+        ratio += log_gamma(base.real[KAPPA], v * base.lift[g, other], b.w[other] - d)
+        ratio -= log_gamma(base.real[KAPPA], middle_of(base, other, g), b.w[other])
     if accept(rng, ratio + first.real[BETA] * gain):
         base.v[other] = v
         for g in range(states.w.shape[0]):
@@ -204,8 +205,8 @@ def split_or_merge_copies(rng: Any, model: Any, caches: Any, states: Any, base: 
             whole, part = b.w[k] + b.w[other], b.w[other]
         if not 0.0 < part < whole:
             return
-        ratio += math.log(whole) - log_gamma(base.kappa[k], base.v[k], whole)
-        ratio += log_gamma(base.kappa[k], base.v[k], part) + log_gamma(base.kappa[k], base.v[k], whole - part)
+        ratio += math.log(whole) - log_gamma(base.real[KAPPA], base.v[k], whole)
+        ratio += log_gamma(base.real[KAPPA], base.v[k], part) + log_gamma(base.real[KAPPA], base.v[k], whole - part)
     if not accept(rng, ratio if splits else -ratio):
         return
     for g in range(states.w.shape[0]):

@@ -21,20 +21,17 @@ from ..group_state import (
     KAPPA,
     KAPPA_RATE,
     KAPPA_SHAPE,
-    LEAST_KAPPA,
-    OWN_SHAPE,
     STEP,
     TRIED,
     group_at,
     middle_of,
     own_middle_of,
     select_group,
-    set_kappa,
 )
 from ..operations import apply_scale, is_scaled_in_groups, log_likelihood, rebuild, scaled_parameters
 from ..state import BETA, COLUMNS, replica
 from .group_densities import log_moments
-from .weights_of_groups import apply_to, delta_of, middle_in, shared_weights, unique_weights
+from .weights_of_groups import apply_to, delta_of, shared_weights, unique_weights
 
 WIDEST = 0.5  # of log kappa: of the slice in which it is drawn with all weights
 LARGEST = 600.0  # absolute logarithm of a weight over what it varies about
@@ -50,9 +47,7 @@ def draw_similar(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> N
         unique = unique_weights(states, base)
         for i in range(base.own.shape[0]):
             draw_middle_of(rng, model, caches, states, base, unique, i)
-    if model.own_kappas:
-        draw_own_kappas(rng, model, caches, states, base)
-    elif math.isnan(model.kappa):
+    if math.isnan(model.kappa):
         draw_kappa(rng, model, states, base)
         if model.persons:
             draw_kappa_with_weights(rng, model, caches, states, base)
@@ -66,8 +61,8 @@ def draw_middle_of(rng: Any, model: Any, caches: Any, states: Any, base: Any, we
     total = 0.0
     for g in range(states.w.shape[0]):
         total += weights.weight[g, k] / weights.lift[g, k]
-    kappa, now = weights.kappa[k], weights.middle[k]
-    weights.middle[k] = draw_middle(rng, model.shape, model.rate, kappa, states.w.shape[0], total, now)
+    now = weights.middle[k]
+    weights.middle[k] = draw_middle(rng, model.shape, model.rate, weights.kappa, states.w.shape[0], total, now)
 
 
 @scalar
@@ -112,122 +107,26 @@ def draw_kappa(rng: Any, model: Any, states: Any, base: Any) -> None:
                 ratio = b.s[i] / own_middle_of(base, i, g)
                 total += math.log(ratio) - ratio
             count += base.own.shape[0]
-    set_kappa(base, drawn_kappa(rng, KAPPA_SHAPE, KAPPA_RATE, count, total, base.real[KAPPA]))
-
-
-@scalar
-def drawn_kappa(rng: Any, shape: Any, rate: Any, count: Any, total: Any, now: Any) -> Any:
-    """kappa, Gamma(shape, rate), of so many weights, by a slice of its logarithm."""
-    return math.exp(draw_on_line(rng, KappaLine(shape, rate, count, total), math.log(now), 1.0))
+    base.real[KAPPA] = math.exp(draw_on_line(rng, KappaLine(count, total), math.log(base.real[KAPPA]), 1.0))
 
 
 class KappaLine(NamedTuple):
-    """log kappa, Gamma(shape, rate), of so many weights; `total` sums log (w / v) - w / v over them."""
+    """log kappa of so many weights; `total` sums log (w / v) - w / v over them."""
 
-    shape: float
-    rate: float
     number: int
     total: float
 
 
 @log_density.register(KappaLine)
 def _log_density_of_kappa(line: Any, x: Any) -> Any:
-    return log_kappa(line.shape, line.rate, line.number, line.total, x)
+    return log_kappa(line.number, line.total, x)
 
 
 @scalar
-def log_kappa(shape: Any, rate: Any, count: Any, total: Any, x: Any) -> Any:
+def log_kappa(count: Any, total: Any, x: Any) -> Any:
     """Log density of x = log kappa, where `total` sums log (w / v) - w / v over so many weights."""
     kappa = math.exp(x)
-    return count * (kappa * x - math.lgamma(kappa)) + kappa * (total - rate) + shape * x
-
-
-@scalar
-def draw_own_kappas(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> None:
-    """The kappa of each column and unique weight, by itself and with its weights; then what they vary about."""
-    columns = replica(states, 0).whole[COLUMNS]
-    rate = OWN_SHAPE / base.real[KAPPA]
-    count, sum_of_kappas = columns, 0.0
-    shared = shared_weights(states, base)
-    for k in range(columns):
-        draw_own_kappa(rng, model, caches, states, shared, k, rate)
-        sum_of_kappas += base.kappa[k]
-    if model.unique:
-        unique = unique_weights(states, base)
-        count += base.own.shape[0]
-        for i in range(base.own.shape[0]):
-            draw_own_kappa(rng, model, caches, states, unique, i, rate)
-            sum_of_kappas += base.own_kappa[i]
-    if math.isnan(model.kappa):
-        base.real[KAPPA] = draw_middle(rng, KAPPA_SHAPE, KAPPA_RATE, OWN_SHAPE, count, sum_of_kappas, base.real[KAPPA])
-
-
-@scalar
-def draw_own_kappa(rng: Any, model: Any, caches: Any, states: Any, weights: Any, k: Any, rate: Any) -> None:
-    """The kappa of weight k, with the weights of all groups and then given them."""
-    stretch_weight(rng, model, caches, states, weights, k, rate)
-    groups, total = states.w.shape[0], 0.0
-    for g in range(groups):
-        ratio = weights.weight[g, k] / middle_in(weights, k, g)
-        total += math.log(ratio) - ratio
-    weights.kappa[k] = max(drawn_kappa(rng, OWN_SHAPE, rate, groups, total, weights.kappa[k]), LEAST_KAPPA)
-
-
-@scalar
-def log_ratio_of_stretch(weights: Any, k: Any, rate: Any, new: Any) -> Any:
-    """Log ratio of the densities of two values of log kappa, with weights k at the same standard scores; -inf where a
-    weight would leave the range of numbers."""
-    now = weights.kappa[k]
-    slope, shift = line_of_stretch(now, new)
-    groups, before, after = weights.weight.shape[0], 0.0, 0.0
-    for g in range(groups):
-        log = math.log(weights.weight[g, k] / middle_in(weights, k, g))
-        to = shift + slope * log
-        if abs(to) > LARGEST:
-            return -math.inf
-        before += log - math.exp(log)
-        after += to - math.exp(to)
-    ratio = log_kappa(OWN_SHAPE, rate, groups, after, math.log(new))
-    return ratio - log_kappa(OWN_SHAPE, rate, groups, before, math.log(now)) + groups * math.log(slope)
-
-
-@scalar
-def line_of_stretch(now: Any, new: Any) -> Any:
-    """The line on which log (w / v) moves with kappa."""
-    mean, spread = log_moments(now)
-    new_mean, new_spread = log_moments(new)
-    return new_spread / spread, new_mean - new_spread / spread * mean
-
-
-@scalar
-def stretched(w: Any, middle: Any, slope: Any, shift: Any) -> Any:
-    """The weight at its new place."""
-    return middle * math.exp(shift + slope * math.log(w / middle))
-
-
-@scalar
-def stretch_weight(rng: Any, model: Any, caches: Any, states: Any, weights: Any, k: Any, rate: Any) -> None:
-    """The kappa of weight k with the weights of all groups, which keep their places among those it makes likely."""
-    new = weights.kappa[k] * math.exp(WIDEST * rng.standard_normal())
-    if new < LEAST_KAPPA:
-        return
-    ratio = log_ratio_of_stretch(weights, k, rate, new)
-    if ratio == -math.inf:
-        return
-    slope, shift = line_of_stretch(weights.kappa[k], new)
-    gain = 0.0
-    for g in range(states.w.shape[0]):
-        likelihood, c, b = select_group(model, caches, states, g)
-        w = weights.weight[g, k]
-        d = stretched(w, middle_in(weights, k, g), slope, shift) - w
-        gain += delta_of(weights, likelihood, c, b, k, d)
-    if accept(rng, ratio + replica(states, 0).real[BETA] * gain):
-        weights.kappa[k] = new
-        for g in range(states.w.shape[0]):
-            likelihood, c, b = select_group(model, caches, states, g)
-            w = stretched(weights.weight[g, k], middle_in(weights, k, g), slope, shift)
-            apply_to(weights, likelihood, c, b, k, w - weights.weight[g, k])
-            weights.weight[g, k] = w
+    return count * (kappa * x - math.lgamma(kappa)) + kappa * (total - KAPPA_RATE) + KAPPA_SHAPE * x
 
 
 @scalar
@@ -268,7 +167,7 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
             for i in range(base.own.shape[0]):
                 if abs(shift + slope * math.log(b.s[i] / own_middle_of(base, i, g))) > LARGEST:
                     return -math.inf
-    set_kappa(base, shape)
+    base.real[KAPPA] = shape
     count = 0
     total = 0.0
     fit = 0.0
@@ -288,7 +187,7 @@ def stretch(model: Any, caches: Any, states: Any, base: Any, to: Any) -> Any:
         rebuild(likelihood, c, b)
         fit += log_likelihood(likelihood, c, b)
     fit *= replica(states, 0).real[BETA]
-    return log_kappa(KAPPA_SHAPE, KAPPA_RATE, count, total, to) + count * math.log(new_spread) + fit
+    return log_kappa(count, total, to) + count * math.log(new_spread) + fit
 
 
 @scalar

@@ -48,7 +48,7 @@ def draw_slope(rng: Any, model: Any, caches: Any, states: Any, base: Any, weight
     slide(rng, model, caches, states, base, weights, k, j)
     information = 1.0 / SLOPE_SD**2
     for g in range(model.known.shape[0]):
-        information += weights.kappa[k] * model.known[g, j] ** 2
+        information += weights.kappa * model.known[g, j] ** 2
     line = SlopeLine(model.known, weights, k, j, weights.slope[k, j])
     weights.slope[k, j] = draw_on_line(rng, line, weights.slope[k, j], 2.5 / math.sqrt(information))
     fill_lifts_of(model.known, weights.slope, weights.lift, k)
@@ -72,7 +72,7 @@ def log_slope(line: Any, value: Any) -> Any:
     for g in range(known.shape[0]):
         change = known[g, j] * (value - now)
         total += change + weights.weight[g, k] / middle_in(weights, k, g) * math.exp(-change)
-    return -0.5 * (value / SLOPE_SD) ** 2 - weights.kappa[k] * total
+    return -0.5 * (value / SLOPE_SD) ** 2 - weights.kappa * total
 
 
 @scalar

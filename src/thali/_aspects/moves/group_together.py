@@ -13,9 +13,10 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept, index
 
 from ..group_state import (
+    KAPPA,
     append_proposed,
     copy_proposed,
-    draw_rest_of_new,
+    draw_slopes_of_new,
     middle_of,
     own_middle_of,
     remove_from_all,
@@ -68,8 +69,8 @@ def log_uniques_ratio(b: Any, base: Any, g: Any, k: Any, d: Any, dv: Any) -> Any
         if b.Z[k, i] != 0.0:
             if b.s[i] <= d:
                 return -np.inf
-            total += log_gamma(base.own_kappa[i], (base.own[i] - dv) * base.own_lift[g, i], b.s[i] - d)
-            total -= log_gamma(base.own_kappa[i], own_middle_of(base, i, g), b.s[i])
+            total += log_gamma(base.real[KAPPA], (base.own[i] - dv) * base.own_lift[g, i], b.s[i] - d)
+            total -= log_gamma(base.real[KAPPA], own_middle_of(base, i, g), b.s[i])
     return total
 
 
@@ -100,7 +101,7 @@ def birth_or_death_together(rng: Any, model: Any, caches: Any, states: Any, base
         base.v[k] = rng.random() * least_own(first, base, k)
         if base.v[k] <= 0.0:
             return
-        draw_rest_of_new(rng, model, base, k)
+        draw_slopes_of_new(rng, model, base, k)
     dv = base.v[k] if is_birth else -base.v[k]
     least = least_own(first, base, k) - min(dv, 0.0)
     proposal = math.log(least) + log_gamma(model.shape, model.shape / model.rate, base.v[k])
@@ -109,7 +110,7 @@ def birth_or_death_together(rng: Any, model: Any, caches: Any, states: Any, base
     gain = 0.0
     for g in range(states.w.shape[0]):
         likelihood, c, b = select_group(model, caches, states, g)
-        d = draw_gamma(rng, base.kappa[k], middle_of(base, k, g)) if is_birth else -b.w[k]
+        d = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g)) if is_birth else -b.w[k]
         b.block[CHANGE] = d
         ratio += log_uniques_ratio(b, base, g, k, d, dv)
         if ratio == -np.inf:
@@ -145,8 +146,8 @@ def flip_together(rng: Any, model: Any, caches: Any, states: Any, base: Any) -> 
         d = b.w[k] if joins else -b.w[k]
         if b.s[i] <= d:
             return
-        ratio += log_gamma(base.own_kappa[i], own * base.own_lift[g, i], b.s[i] - d)
-        ratio -= log_gamma(base.own_kappa[i], own_middle_of(base, i, g), b.s[i])
+        ratio += log_gamma(base.real[KAPPA], own * base.own_lift[g, i], b.s[i] - d)
+        ratio -= log_gamma(base.real[KAPPA], own_middle_of(base, i, g), b.s[i])
         gain += delta_compensated_member(likelihood, c, b, i, k, d)
     if accept(rng, ratio + first.real[BETA] * gain):
         for g in range(states.w.shape[0]):

@@ -38,7 +38,7 @@ def walk_unique_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, g
         tuning.unique_tried[i] += 1
         if 0.0 < b.s[i] + d < np.inf:
             ratio = b.real[BETA] * delta_own(likelihood, c, b, i, d) + move
-            if accept(rng, ratio + log_gamma_ratio(base.own_kappa[i], own_middle_of(base, i, g), b.s[i], d)):
+            if accept(rng, ratio + log_gamma_ratio(base.real[KAPPA], own_middle_of(base, i, g), b.s[i], d)):
                 apply_own(likelihood, c, b, i, d)
                 b.s[i] = s
                 tuning.unique_accepted[i] += 1
@@ -57,7 +57,7 @@ def walk_weights_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, 
     for t in range(shuffle_columns(rng, b)):
         k = b.order[t]
         if is_silent(likelihood, b, k):
-            b.w[k] = draw_gamma(rng, base.kappa[k], middle_of(base, k, g))
+            b.w[k] = draw_gamma(rng, base.real[KAPPA], middle_of(base, k, g))
             continue
         move = tuning.step[SHARED] * rng.standard_normal()
         w = b.w[k] * math.exp(move)
@@ -65,7 +65,7 @@ def walk_weights_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base: Any, 
         tuning.tried[SHARED] += 1
         if 0.0 < b.w[k] + d < np.inf:
             ratio = b.real[BETA] * delta_weight(likelihood, c, b, k, b.m[k], d) + move
-            if accept(rng, ratio + log_gamma_ratio(base.kappa[k], middle_of(base, k, g), b.w[k], d)):
+            if accept(rng, ratio + log_gamma_ratio(base.real[KAPPA], middle_of(base, k, g), b.w[k], d)):
                 apply_weight(likelihood, c, b, k, b.m[k], d)
                 b.w[k] = w
                 tuning.accepted[SHARED] += 1
@@ -84,7 +84,7 @@ def compensated_weight_of_group(rng: Any, likelihood: Any, c: Any, b: Any, base:
     w = b.w[k]
     d = new - w
     ratio = b.real[BETA] * delta_compensated_weight(likelihood, c, b, k, b.m[k], d)
-    ratio += log_owners_ratio(base, g, b, k, d) + log_gamma_ratio(base.kappa[k], middle_of(base, k, g), w, d)
+    ratio += log_owners_ratio(base, g, b, k, d) + log_gamma_ratio(base.real[KAPPA], middle_of(base, k, g), w, d)
     if accept(rng, ratio + jacobian):
         apply_compensated_weight(likelihood, c, b, k, b.m[k], d)
         for i in range(base.own.shape[0]):
@@ -110,17 +110,7 @@ def draw_scale_of_group(rng: Any, model: Any, likelihood: Any, c: Any, b: Any, b
     if count == 0:
         return
     shape, besides = scaled_parameters(likelihood, c)
-    shapes, rates = kappa * count, kappa * total
-    if model.own_kappas:
-        shapes, rates = 0.0, 0.0
-        for k in range(columns):
-            shapes += base.kappa[k]
-            rates += base.kappa[k] * b.w[k] / middle_of(base, k, g)
-        if model.unique:
-            for i in range(n):
-                shapes += base.own_kappa[i]
-                rates += base.own_kappa[i] * b.s[i] / own_middle_of(base, i, g)
-    factor = rng.standard_gamma(shapes + shape) / (rates + besides)
+    factor = rng.standard_gamma(kappa * count + shape) / (kappa * total + besides)
     for k in range(columns):
         b.w[k] *= factor
     for i in range(n):

@@ -9,6 +9,7 @@ import numpy as np
 
 from thali._compile.jit import generic, scalar
 
+from ..group_state import KAPPA
 from ..operations import apply_own, apply_weight, delta_own, delta_weight
 
 
@@ -19,7 +20,7 @@ class SharedWeights(NamedTuple):
     middle: np.ndarray
     lift: np.ndarray
     slope: np.ndarray
-    kappa: np.ndarray
+    kappa: float
 
 
 class UniqueWeights(SharedWeights):
@@ -29,13 +30,13 @@ class UniqueWeights(SharedWeights):
 @scalar
 def shared_weights(states: Any, base: Any) -> Any:
     """The weights of columns."""
-    return SharedWeights(states.w, base.v, base.lift, base.slope, base.kappa)
+    return SharedWeights(states.w, base.v, base.lift, base.slope, base.real[KAPPA])
 
 
 @scalar
 def unique_weights(states: Any, base: Any) -> Any:
     """The unique weights of options."""
-    return UniqueWeights(states.s, base.own, base.own_lift, base.own_slope, base.own_kappa)
+    return UniqueWeights(states.s, base.own, base.own_lift, base.own_slope, base.real[KAPPA])
 
 
 @scalar

@@ -13,17 +13,17 @@ from thali._data.groups import GroupedData
 from thali._model.evidence import EvidenceRun
 from thali._model.prior_sample import PriorSample
 from thali._people.columns import RespondentCovariates, covariates_of
-from thali._people.populations import ADJUSTED, COMMON, EACH_SPREAD, SIMILAR, Groups, Individuals, unknown_respondents
+from thali._people.populations import ADJUSTED, COMMON, SIMILAR, Groups, Individuals, unknown_respondents
 from thali._posterior.dependence import of_one_person
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
 from ..answers.groups import columns_of_group, group_posterior
-from ..answers.population import with_kappas, with_population
+from ..answers.population import with_population
 from ..answers.slopes import with_slopes
 from ..draws.tree import KeptDraws
-from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, LEAST_KAPPA, OWN_SHAPE, SLOPE_SD, Base, empty_base, set_kappa
+from ..group_state import KAPPA, KAPPA_RATE, KAPPA_SHAPE, SLOPE_SD, Base, empty_base
 from ..moves.group_densities import SMALLEST
 from ..samplers.groups import prepare_groups, rebuild_groups, whole_of_groups
 from ..samplers.prior_ladder import ToThePrior
@@ -143,11 +143,10 @@ class EveryPerson(SeveralGroups):
         return self._completed(replace(task, model=task.model._replace(persons=True)), data)
 
     def _completed(self, task: GroupTask, data: GroupedData) -> GroupTask:
-        """The task with what is known of everybody, and how many kappas there are."""
-        model = task.model._replace(own_kappas=self.people.spread == EACH_SPREAD)
-        if self.people.by:
-            model = model._replace(known=self._known(data).matrix[:, 1:].copy())
-        return replace(task, model=model)
+        """The task with what is known of everybody."""
+        if not self.people.by:
+            return task
+        return replace(task, model=task.model._replace(known=self._known(data).matrix[:, 1:].copy()))
 
     def _known(self, data: GroupedData) -> RespondentCovariates:
         """What is known of everybody that their weights depend on."""
@@ -157,8 +156,6 @@ class EveryPerson(SeveralGroups):
         posterior = super()._posterior(draws, data, parts, task, attrs)
         if self.people.by:
             posterior = with_slopes(posterior, draws, self._known(data))
-        if self.people.spread == EACH_SPREAD:
-            posterior = with_kappas(posterior, draws)
         if not posterior.facts.of_choices:
             return posterior
         return with_population(posterior, draws, len(data), float(parts["likelihood"].lapse))
@@ -214,11 +211,7 @@ def drawn_base(rng: np.random.Generator, task: GroupTask, rows: int) -> Base:
         for values in (base.v, base.own):
             values[:] = np.maximum(rng.gamma(model.shape, 1.0 / model.rate, values.size), SMALLEST)
         if math.isnan(model.kappa):
-            set_kappa(base, rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE))
-        if model.own_kappas:
-            for values in (base.kappa, base.own_kappa):
-                drawn = rng.gamma(OWN_SHAPE, base.real[KAPPA] / OWN_SHAPE, values.size)
-                values[:] = np.maximum(drawn, LEAST_KAPPA)
+            base.real[KAPPA] = rng.gamma(KAPPA_SHAPE, 1.0 / KAPPA_RATE)
     if model.known.shape[1]:
         for slope, lift in ((base.slope, base.lift), (base.own_slope, base.own_lift)):
             slope[:] = SLOPE_SD * rng.standard_normal(slope.shape)
@@ -242,8 +235,6 @@ class GroupPriorLadder(ToThePrior, GroupChain):
         self.bases.v[last, :columns], self.bases.own[last] = base.v[:columns], base.own
         self.bases.lift[last, :, :columns], self.bases.own_lift[last] = base.lift[:, :columns], base.own_lift
         self.bases.slope[last, :columns], self.bases.own_slope[last] = base.slope[:columns], base.own_slope
-        self.bases.kappa[last], self.bases.own_kappa[last] = base.real[KAPPA], base.own_kappa
-        self.bases.kappa[last, :columns] = base.kappa[:columns]
         self.bases.real[last, KAPPA] = base.real[KAPPA]
         self._complete()
 
@@ -313,8 +304,7 @@ def _after_groups(model: Any, base: Base) -> tuple[list[np.ndarray], list[np.nda
     """What draws of persons hold after the weights of everybody, of columns and of options, as recorded."""
     if not model.persons:
         return [], []
-    kappas = ([base.kappa], [base.own_kappa]) if model.own_kappas else ([], [])
-    return [base.v, *base.slope.T, *kappas[0]], [base.own, *base.own_slope.T, *kappas[1]]
+    return [base.v, *base.slope.T], [base.own, *base.own_slope.T]
 
 
 def replicates_of_groups(

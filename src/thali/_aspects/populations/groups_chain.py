@@ -125,7 +125,7 @@ class GroupChain(FeatureChain):
         tuning = stack([initial_tuning(task.n_options) for _ in range(task.n_groups)])
         self.tunings = stack([tuning for _ in levels])
         size = task.draws, task.n_options, task.n_groups, len(task.parameters)
-        common = 1 + task.model.known.shape[1] + task.model.own_kappas if task.model.persons else 0
+        common = 1 + task.model.known.shape[1] if task.model.persons else 0
         self.record = empty_group_record(*size, common=common)
 
     def _looked_at(self) -> int:
@@ -193,13 +193,13 @@ def start_of(
     for g in range(task.n_groups):
         state = empty_state(n, room, nodes=0)  # which only the published sampler looks at
         state.Z[:columns, :n] = matrix.T
-        kappa, middle = base.kappa[:columns], base.v[:columns] * base.lift[g, :columns]
+        kappa, middle = base.real[KAPPA], base.v[:columns] * base.lift[g, :columns]
         state.w[:columns] = np.maximum(rng.gamma(kappa, middle / kappa), SMALLEST)
         state.m[:columns] = matrix.sum(0)
         state.whole[COLUMNS] = columns
         state.real[ALPHA] = alpha
         if model.unique:
-            state.s[:n] = np.maximum(rng.gamma(base.own_kappa, base.own * base.own_lift[g] / base.own_kappa), SMALLEST)
+            state.s[:n] = np.maximum(rng.gamma(kappa, base.own * base.own_lift[g] / kappa), SMALLEST)
         groups.append(state)
     return groups, base
 

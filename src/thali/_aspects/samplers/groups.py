@@ -277,8 +277,8 @@ def empty_group_record(
 ) -> ChainRecord:
     """Room for all draws; the last of the extra parameters is kappa, those before are group after group.
 
-    `common`: so many columns stand after the weights of the groups: what these vary about, its slopes, and
-    kappas of their own.
+    `common`: so many columns stand after the weights of the groups: what these vary about, and its
+    slopes.
     """
     made = empty_record(draws, n, people=people)
     return made._replace(
@@ -313,8 +313,6 @@ def record(model: Any, caches: Any, states: Any, base: Any, out: Any) -> None:
                 out.weights[out.used[FEATURE], groups] = base.v[k]
                 for j in range(base.slope.shape[1]):
                     out.weights[out.used[FEATURE], groups + 1 + j] = base.slope[k, j]
-                if model.own_kappas:
-                    out.weights[out.used[FEATURE], out.weights.shape[1] - 1] = base.kappa[k]
             out.sizes[out.used[FEATURE]] = first.m[k]
             out.used[FEATURE] += 1
             for i in range(n):
@@ -337,7 +335,5 @@ def record(model: Any, caches: Any, states: Any, base: Any, out: Any) -> None:
             out.unique_weights[draw, groups, i] = base.own[i]
             for j in range(base.slope.shape[1]):
                 out.unique_weights[draw, groups + 1 + j, i] = base.own_slope[i, j]
-            if model.own_kappas:
-                out.unique_weights[draw, out.unique_weights.shape[1] - 1, i] = base.own_kappa[i]
     out.extra[draw, out.extra.shape[1] - 1] = base.real[KAPPA]
     out.used[DRAW] = draw + 1

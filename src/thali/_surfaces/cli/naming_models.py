@@ -207,8 +207,7 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)
         alpha = settings.get("alpha") if learns_alpha else None
         method: Any = method_meant(settings.get("method", "mcmc"))
-        unique, lapse, rule = settings.get("unique", True), settings.get("lapse"), settings.get("best-worst", "ranking")
-        return thali.EliminationByAspects(aspects, unique, lapse, alpha, method, best_worst=rule)
+        return thali.EliminationByAspects(aspects, settings.get("unique", True), settings.get("lapse"), alpha, method)
     if features_of(kind):
         features = _features(item if spec is None else "ibp", settings, labels, kind)
         lapse = {"lapse": settings["lapse"]} if "lapse" in settings else {}

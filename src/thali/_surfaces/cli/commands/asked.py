@@ -77,7 +77,7 @@ def with_people(arguments: dict[str, Any], has_groups: bool) -> dict[str, Any]:
         return arguments | ({"people": Groups()} if has_groups and people is None else {})
     if not isinstance(people, Individuals | None):
         raise ArgumentError(Argument("by"), " requires ", Setting("people", Individuals()), ".")
-    return arguments | {"people": Individuals(by, people.spread if people else "one")}
+    return arguments | {"people": Individuals(by)}
 
 
 def _amounts_in(file: Path) -> dict[str, float]:
