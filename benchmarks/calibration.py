@@ -93,8 +93,8 @@ def sets():
 
 
 def answers():
-    """Best and worst of two to four of the same options."""
-    offered = ["abcd"] * 6 + ["abc"] * 5 + ["bcd"] * 5 + ["ad"] * 4
+    """Best and worst of two and three of the same options."""
+    offered = ["abd"] * 6 + ["abc"] * 5 + ["bcd"] * 5 + ["ad"] * 4
     rows = [{f"option{k}": x for k, x in enumerate(each)} | {"best": each[0], "worst": each[1]} for each in offered]
     return th.Choices.from_best_worst(pd.DataFrame(rows))
 
@@ -157,8 +157,7 @@ def cases():
         ("sets: 2 aspects", eba(2), sets(), CHAIN),
         ("sets: tree", eba(tree), sets(), CHAIN),
         ("sets: given aspects, no unique, lapse .05", eba(OWNERS, unique=False, lapse=0.05), sets(), CHAIN),
-        ("best and worst: ranking", eba("unique"), answers(), CHAIN),
-        ("best and worst: reversed, lapse .1", eba("unique", best_worst="reversed", lapse=0.1), answers(), CHAIN),
+        ("best and worst: ibp", eba(), answers(), CHAIN),
         ("similarities: ibp, sigma learned", clustering(), similarities(), CHAIN),
         ("similarities: ibp, sigma of the data, no constant", clustering(constant=False), similarities(0.1), CHAIN),
         ("similarities: 2 features, sigma learned", clustering(2), similarities(), CHAIN),

@@ -46,7 +46,7 @@ def main(words: list[str] | None = None) -> None:
     held, alike = [], []
     for seed in range(1 if asked.small else asked.studies):
         data, truth = study(np.random.default_rng(seed))
-        model = th.EliminationByAspects("unique", best_worst="reversed", people=th.people.Individuals())
+        model = th.BradleyTerryLuce(best_worst="reversed", people=th.people.Individuals())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", th.errors.ThaliWarning)
             model.fit(data, **run, thin=5, chains=2, random_seed=1, progressbar=False)

@@ -92,7 +92,7 @@ def recovered(browser, folder: Path, people: int) -> None:
             table = answers.with_suffix(".csv")
             th.field.collect(answers).answers.to_csv(table, index=False)
             data, how = read(table)
-            model = th.EliminationByAspects("unique", people="independent").fit(data, random_seed=1, progressbar=False)
+            model = th.BradleyTerryLuce("mcmc", people="independent").fit(data, random_seed=1, progressbar=False)
             pairs = list(combinations(data.labels, 2))
             truth = np.array([WORTHS[a] / (WORTHS[a] + WORTHS[b]) for a, b in pairs])
             draws = model.posterior_["posterior"]["choice_probability"].to_numpy().reshape(-1, len(pairs))

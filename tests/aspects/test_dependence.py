@@ -470,7 +470,7 @@ def test_what_cannot_be_adjusted_is_said(name):
 def test_one_answer_each_hardly_tells_how_alike_people_are(uncompiled):
     shortly = {"draws": 2, "tune": 0, "thin": 1, "chains": 2, "random_seed": 1, "progressbar": False}
     for data, is_said in ((once(), True), (comparisons(people=3), False)):
-        model = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **shortly)
+        model = th.EliminationByAspects(people=th.people.Individuals()).fit(data, **shortly)
         assert ("little information on heterogeneity" in str(model.findings()["independence"].sentence)) == is_said
 
 
@@ -515,7 +515,7 @@ def test_covariates_and_random_are_refused():
     frame = answers().assign(length=np.linspace(-1, 1, 240))
     data = th.PairedComparisons.from_trials(frame, respondent="respondent", covariates=["length"])
     with refused(ArgumentError, "people=Individuals()"):
-        th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **QUICK)
+        th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **QUICK)
     assert made_of(data, "adjusted", "mcmc").by == POWER
 
 
@@ -613,9 +613,9 @@ def test_choice_probabilities_of_new_people_are_means_over_them():
 def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     data = comparisons(people=4)
     run = {"draws": 4, "tune": 1, "thin": 1, "chains": 1, "random_seed": 1, "progressbar": False}
-    model = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **run)
+    model = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **run)
     assert model.groups_ == tuple(data.respondents) and dependence_of(model).model == INDIVIDUALS
-    similar = th.EliminationByAspects("unique", people=th.people.Groups("similar"))
+    similar = th.EliminationByAspects([[1]] * 4, people=th.people.Groups("similar"))
     of_people, of_groups = (
         each.prepare(given, 1, 0, 1).task.model._replace(prior=None)
         for each, given in ((model, data), (similar, data.by_respondent()))
@@ -636,7 +636,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     assert "Ranking" in model.findings()["ranks"].question
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").ranks(), model.ranks())
-    shorter = th.EliminationByAspects("unique", people=th.people.Individuals()).fit(data, **{**run, "draws": 2})
+    shorter = th.EliminationByAspects([[1]] * 4, people=th.people.Individuals()).fit(data, **{**run, "draws": 2})
     shorter.continue_fit(2, progressbar=False)
     for name in ("common_worth", "population_probability"):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])

@@ -101,6 +101,13 @@ def test_unique_aspects_of_sets_are_refused_in_favour_of_worths(name, method):
         th.EliminationByAspects("unique", method=method).fit(make(), random_seed=1)
 
 
+@pytest.mark.unit
+@pytest.mark.parametrize("aspects", ["unique", {"a": [], "b": [], "c": []}])
+def test_individual_weights_of_unique_aspects_alone_are_refused(aspects):
+    with refused(ThaliError, "people=Individuals()", "BradleyTerryLuce(people=th.people.Individuals())"):
+        ASPECTS(aspects, people=th.people.Individuals()).fit(_pairs(), random_seed=1)
+
+
 @pytest.mark.fit
 def test_kinds_of_what_a_model_does_not_take_are_refused_as_of_one_group():
     with refused(ThaliError, "PairedComparisons", "got Similarities"):

@@ -28,12 +28,15 @@ def of_one(*answers, labels="xy"):
     return th.Choices.from_comparisons(answered(list(answers), list(labels)))
 
 
+ALL = [[1], [1]]  # an aspect of all options, on which no choice depends
+
+
 @pytest.fixture(scope="module")
 def model():
     rng = np.random.default_rng(1)
     rows = [(f"p{k % 5}", "x", "y", rng.choice(["x", "y"])) for k in range(20)]
     with run_as_python():
-        return th.EliminationByAspects("unique", people=th.people.Individuals()).fit(answered(rows, list("xy")), **RUN)
+        return th.EliminationByAspects(ALL, people=th.people.Individuals()).fit(answered(rows, list("xy")), **RUN)
 
 
 TWO = of_one(("n", "x", "y", "x"), ("n", "x", "y", "x"), ("n", "x", "y", "y"), ("m", "x", "y", "y"))
@@ -42,7 +45,7 @@ TWO = of_one(("n", "x", "y", "x"), ("n", "x", "y", "x"), ("n", "x", "y", "y"), (
 def by_quadrature(model, what):
     """The mean over draws and new people of a function of the probability of the first of two options."""
     posterior, total = all_drawn(model.posterior_), []
-    common, kappas = posterior["common_worth"].values.reshape(-1, 2), posterior["kappa"].values.ravel()
+    common, kappas = posterior["common_unique_weights"].values.reshape(-1, 2), posterior["kappa"].values.ravel()
     for (a, b), kappa in zip(common, kappas, strict=True):
         share = stats.beta(kappa, kappa)  # of the first of two independent Gamma(kappa)
 
@@ -106,7 +109,7 @@ def test_people_left_out_by_every_model_of_people():
         "random": {"people": th.people.Individuals()},
         "classes": {"people": th.people.LatentClasses(2)},
     }
-    models = {name: th.EliminationByAspects("unique", **own) for name, own in ways.items()}
+    models = {name: th.EliminationByAspects([[1]] * 3, **own) for name, own in ways.items()}
     table = th.compare(models, data, leave_out="respondent", folds=2, cores=1, **RUN)
     assert np.isfinite(table["together"]).all() and table.attrs["missing"].empty
     tasks, together = table.attrs["tasks"], table.attrs["together"]

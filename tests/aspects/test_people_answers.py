@@ -3,9 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.all_drawn import all_drawn, change_drawn
+from helpers.all_drawn import change_drawn
 from helpers.kind_problems import answered
-from helpers.people_fits import OPTIONS, compared, named, of_people, tree_of
+from helpers.people_fits import OPTIONS, compared, of_people, tree_of
 from helpers.sentences import refused, said
 from scipy.special import logsumexp
 from xarray import DataTree
@@ -119,7 +119,7 @@ def test_segments_are_found_and_those_who_are_alike_are_refused():
     assert len(found["segments"].table) == 12
     with refused(DataError, "13 segments", "12 respondents"):
         model.findings(segments=13)
-    alike = th.EliminationByAspects("unique", people="independent")
+    alike = th.EliminationByAspects(people="independent")
     alike.posterior_ = model.posterior_
     with refused(ArgumentError, "segments", "people=Individuals"):
         alike.findings(segments=2)
@@ -133,185 +133,6 @@ def test_segments_that_draws_do_not_agree_on_are_not_claimed():
         said(found.sentence, "No clear segments", "stability ", "too few", "would have")
         assert (found.picture is None) == (asked is None)
     assert of_two_segments().findings()["segment_sizes"].picture is not None
-
-
-# reach ---------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.fit
-@pytest.mark.parametrize("shared", [None, SHARED], ids=["unique", "with an aspect"])
-def test_an_option_reaches_whom_its_share_is_above_the_mean_of(shared, monkeypatch):
-    model = of_people(compared(), UNIQUE, shared=shared)
-    utility = UNIQUE.copy()
-    if shared is not None:
-        utility[:, :, [0, 2]] += SHARED[0, 2][:, :PEOPLE, None]
-
-    def reach_alone(**how):
-        table = model.reach(1, top=4, **how)
-        return dict(zip((option for (option,) in table["members"]), table["reach"], strict=True))
-
-    wanted = dict(zip(OPTIONS, (utility > utility.mean(axis=2, keepdims=True)).mean(axis=(0, 1)), strict=True))
-    assert reach_alone() == pytest.approx(wanted)
-    wanted = dict(zip(OPTIONS, (utility > utility[:, :, [1]]).mean(axis=(0, 1)), strict=True))
-    del wanted["milk"]
-    assert reach_alone(none="milk") == pytest.approx(wanted)
-    table = model.reach(2, top=3)
-    assert len(table) == 3 and table.attrs["sets"] == 6 and set(table["members"][0]) <= set(OPTIONS)
-    pd.testing.assert_frame_equal(table, model.reach(2, top=3))  # the same seed, the same intervals
-    assert all("milk" not in members for members in model.reach(2, none="milk")["members"])
-    with refused(ArgumentError, "size", "got 3"):
-        model.reach(3, none="milk")
-    with refused(ArgumentError, "'mlik'", "'milk'"):
-        model.reach(2, none="mlik")
-    with refused(ArgumentError, "reach"):
-        model.of_group("p1").reach(2)
-
-
-@pytest.mark.fit
-def test_reach_is_found(monkeypatch):
-    model = of_two_segments()
-    found = model.findings()["reach"]
-    said(found.sentence, "100 % of respondents", "88 to 100 %")
-    assert found.picture.name == "reach"
-    assert found.table.index.name == "members" and "; " in found.table.index[0] and len(found.notes) == 1
-    monkeypatch.setattr("thali._people.reach.MAX_SETS", 1)
-    note = str(of_two_segments().findings()["reach"].notes[1])
-    said(note, "4 possible sets", "100 % (Nemhauser")
-    of_three = of_people(compared(3, OPTIONS[:3]), UNIQUE[:, :, :3])
-    assert "reach" not in of_three.findings()
-
-
-# scores --------------------------------------------------------------------------------------------------------------
-
-
-def scores_by_hand(worth, size):
-    """The probability scale of the trade: of one draw and person."""
-    logs = [np.log(each) for each in worth]
-    raw = [each - sum(logs) / len(logs) for each in logs]  # zero-centred
-    p = [np.exp(each) / (np.exp(each) + size - 1) for each in raw]
-    return [100 * each / sum(p) for each in p]
-
-
-def test_scores_are_means_over_people():
-    model = of_people(named(), UNIQUE, best_worst="reversed")
-    table = model.scores()
-    each = np.array([[scores_by_hand(UNIQUE[draw, n], 4) for n in range(PEOPLE)] for draw in range(DRAWS)])
-    assert table.attrs["set_size"] == 4.0 and list(table.index) == list(OPTIONS)
-    np.testing.assert_allclose(table["score"], each.mean(axis=(0, 1)), rtol=1e-10)
-    assert (table["low"] < table["score"]).all() and (table["score"] < table["high"]).all()
-    assert table["score"].sum() == pytest.approx(100.0)
-    alone = model.of_group("p1").scores()
-    np.testing.assert_allclose(alone["score"], each[:, 1].mean(axis=0), rtol=1e-10)
-    np.testing.assert_allclose(alone[["low", "high"]].T, np.quantile(each[:, 1], TAILS, axis=0), rtol=1e-10)
-    by = pd.Series({"p2": "old", "p0": "young", "p1": "old"})
-    grouped = model.scores(by)
-    assert grouped.index.names == ["group", "option"] and list(grouped.index.levels[0]) == ["old", "young"]
-    np.testing.assert_allclose(grouped.loc["old", "score"], each[:, 1:].mean(axis=(0, 1)), rtol=1e-10)
-    np.testing.assert_allclose(grouped.loc["young", "score"], each[:, 0].mean(axis=0), rtol=1e-10)
-    np.testing.assert_allclose(grouped.loc["young", "low"], np.quantile(each[:, 0], TAILS[0], axis=0), rtol=1e-10)
-
-
-def test_scores_on_an_anchored_scale():
-    """The option that stands for none has 100, and by hand a p of each person's worths beside its own."""
-    model = of_people(named(), UNIQUE, best_worst="reversed")
-    table = model.scores(none=OPTIONS[1])
-    worth = UNIQUE[:, :PEOPLE]
-    odds = worth / worth[:, :, [1]]
-    np.testing.assert_allclose(table["score"], (400.0 * odds / (odds + 3.0)).mean(axis=(0, 1)), rtol=1e-10)
-    np.testing.assert_allclose(table["above_none"], (odds > 1.0).mean(axis=(0, 1)), rtol=1e-10)
-    np.testing.assert_allclose(table.loc[OPTIONS[1]], [100.0, 100.0, 100.0, 0.0], rtol=1e-12)
-    assert table.attrs["none"] == OPTIONS[1]
-    alone = model.of_group("p1").scores(none=OPTIONS[1])
-    np.testing.assert_allclose(alone["above_none"], (odds[:, 1] > 1.0).mean(axis=0), rtol=1e-10)
-    grouped = model.scores({"p0": "young", "p1": "old", "p2": "old"}, none=OPTIONS[1])
-    np.testing.assert_allclose(grouped.loc["old", "above_none"], (odds[:, 1:] > 1.0).mean(axis=(0, 1)), rtol=1e-10)
-    for asked in (lambda: model.scores(none="nobody"), lambda: model.findings(none="nobody")):
-        with refused(ArgumentError, "'nobody'"):
-            asked()
-
-
-@pytest.mark.fit
-def test_an_option_that_stands_for_none_is_found_in_scores_and_reach():
-    model = of_people(named(12), of_two_segments().posterior_["posterior"]["group_unique_weights"].values[0])
-    found = model.findings(segments=2, none=OPTIONS[1])
-    for key in ("option_scores", "segment_scores"):
-        assert f"anchor {OPTIONS[1]} scores 100." in found[key].sentence
-        assert found[key].title.endswith(f"({OPTIONS[1]} = 100)") and "above_none" in found[key].table
-        assert f"as good as the anchor {OPTIONS[1]}; the column above_none is" in found[key].notes[0]
-    assert "reach" not in found  # of the three others there is one set
-    assert "option_scores" in of_people(compared(), UNIQUE).findings(none=OPTIONS[1])
-
-
-def test_comparisons_are_sets_of_two_and_scores_of_groups_are_their_own():
-    model = of_people(compared(), UNIQUE)
-    assert model.scores().attrs["set_size"] == 2.0
-    tree = model.posterior_.copy()
-    names = [name for name in all_drawn(tree).data_vars if str(name).startswith("common_")]
-    change_drawn(tree, lambda group: group.drop_vars(names, errors="ignore"))
-    model.posterior_ = tree  # as of three groups
-    table = model.scores()
-    assert table.index.names == ["group", "option"] and len(table) == 12
-    wanted = np.mean([scores_by_hand(UNIQUE[draw, 1], 2) for draw in range(DRAWS)], axis=0)
-    np.testing.assert_allclose(table.loc["p1", "score"], wanted, rtol=1e-10)
-    with refused(ArgumentError, "`by` requires"):
-        model.scores({"p0": 1})
-
-
-@pytest.mark.fit
-def test_best_and_worst_of_three_are_scored_by_the_sets_that_were_shown():
-    """Under the rule "ranking" they are choices out of three, then out of two."""
-    three = OPTIONS[:3]
-    rows = [dict(zip(("item1", "item2", "item3"), three, strict=True)) | {"respondent": f"p{n}"} for n in range(3)]
-    rows = [row | {"best": three[n], "worst": three[n - 1]} for n, row in enumerate(rows)]
-    rows += [{"item1": "tea", "item2": "beer", "respondent": "p0", "best": "tea", "worst": "beer"}] * 2
-    each = {}
-    for rule in ("ranking", "reversed"):
-        for name, asked in (("three", rows[:3]), ("two and three", rows)):
-            data = th.Choices.from_best_worst(pd.DataFrame(asked), respondent="respondent")
-            model = of_people(data, UNIQUE[..., :3], best_worst=rule)
-            fixed = model.posterior_["constant_data"].dataset
-            assert ("choices from sets" in fixed["kind"].item()) == (rule == "ranking")
-            each[rule, name] = model.scores()
-            assert "option_scores" in model.findings() and "option_scores" in model.of_group("p1").findings()
-    for name, size in (("three", 3.0), ("two and three", 11 / 4)):
-        assert each["ranking", name].attrs["set_size"] == pytest.approx(size)
-        pd.testing.assert_frame_equal(each["ranking", name], each["reversed", name])
-
-
-def test_intervals_of_scores_are_of_the_population():
-    """Of tastes that are known they are about as wide as those of a mean of so many people."""
-    worth = np.exp(np.random.default_rng(8).normal(size=(30, 4)))
-    table = of_people(named(30), np.tile(worth, (400, 1, 1)), best_worst="reversed").scores()
-    each = np.array([scores_by_hand(own, 4) for own in worth])
-    sd = (table["high"] - table["low"]) / (2 * 1.598)
-    np.testing.assert_allclose(sd, each.std(axis=0) / np.sqrt(31), rtol=0.2)  # that of a Bayesian bootstrap
-
-
-@pytest.mark.parametrize(
-    ("by", "said"),
-    [
-        ([1, 2, 3], ("`by` must", "segments")),
-        ({"p0": 1, "p1": 2}, ("'p2'",)),
-        ({"p0": 1, "p1": None, "p2": 1}, ("by", "'p1'")),
-    ],
-)
-def test_groups_that_scores_cannot_be_of(by, said):
-    with refused(ArgumentError, *said):
-        of_people(named(), UNIQUE).scores(by)
-
-
-@pytest.mark.fit
-def test_scores_are_found_where_the_best_and_the_worst_were_named():
-    model = of_people(named(12), of_two_segments().posterior_["posterior"]["group_unique_weights"].values[0])
-    found = model.findings(segments=2)
-    said(found["option_scores"].sentence, "Highest scores: ", "25.")
-    assert found["option_scores"].shown["score"].is_monotonic_decreasing
-    said(found["option_scores"].notes[0], "3 other")
-    assert found["segment_scores"].table.index.names == ["segment", "option"]
-    assert "in segment 2" in found["segment_scores"].sentence
-    for key in ("option_scores", "segment_scores"):
-        assert found[key].picture.name == "scores" and found[key].picture.stem == key
-    assert "option_scores" not in of_people(compared(), UNIQUE).findings()
 
 
 @pytest.mark.long
@@ -407,6 +228,6 @@ def test_the_evidence_of_random_people_is_that_of_the_same_counts():
     frame = pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen"])
     data = th.PairedComparisons.from_trials(frame, "first", "second", "chosen", "respondent")
     ways = {"independent": "independent", "individuals": th.people.Individuals()}
-    models = {name: th.EliminationByAspects("unique", people=people) for name, people in ways.items()}
+    models = {name: th.EliminationByAspects([[1]] * 3, people=people) for name, people in ways.items()}
     table = th.compare(models, data, by="evidence", draws=60, random_seed=1, progressbar=False)
     assert abs(table["log_evidence"]["individuals"] - table["log_evidence"]["independent"]) < 3.0  # constants: 10 apart

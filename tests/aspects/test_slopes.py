@@ -245,7 +245,7 @@ def test_a_mapping_of_people_says_nothing_of_them():
 
 
 def test_effects_are_refused_without_columns():
-    model = th.EliminationByAspects("unique", people=th.people.Individuals())
+    model = th.EliminationByAspects(people=th.people.Individuals())
     model.posterior_ = with_draws()[0].posterior_.copy()
     change_drawn(model.posterior_, lambda group: group.drop_vars(["slopes", "unique_slopes"], errors="ignore"))
     model.fitted_to_ = "answers of people"

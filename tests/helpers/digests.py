@@ -169,7 +169,7 @@ MORE = {
         )
     },
     f"{_EBA}, people, random": Smallest(
-        partial(_UNIQUE, people=th.people.Individuals()),
+        partial(th.EliminationByAspects, people=th.people.Individuals()),
         smallest.answered_pairs,
         smallest.CHAINS,
         lambda model: smallest.first_pair(model.of_group("p1")),

@@ -129,7 +129,7 @@ FITS = {
     "latent classes": lambda: th.EliminationByAspects(people=th.people.LatentClasses(2)).fit(
         pairs(), draws=200, tune=200, thin=4, **RUN
     ),
-    "individuals": lambda: th.EliminationByAspects("unique", people=th.people.Individuals()).fit(
+    "individuals": lambda: th.EliminationByAspects(people=th.people.Individuals()).fit(
         pairs(), draws=200, tune=200, thin=4, **RUN
     ),
     "sets": lambda: th.EliminationByAspects().fit(sets(), draws=200, tune=200, thin=4, **RUN),

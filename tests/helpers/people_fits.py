@@ -22,19 +22,6 @@ def compared(people=3, options=OPTIONS):
     )
 
 
-def named(people=3, sets=2, options=OPTIONS):
-    """Everybody names the best and the worst of all options, so many times."""
-    items = {f"item{k + 1}": option for k, option in enumerate(options)}
-    rows = [
-        items
-        | {"best": options[(n + t) % len(options)], "worst": options[(n + t + 1) % len(options)]}
-        | {"respondent": f"p{n}", "task": t}
-        for n in range(people)
-        for t in range(sets)
-    ]
-    return th.Choices.from_best_worst(pd.DataFrame(rows), respondent="respondent")
-
-
 def tree_of(population, drawn, groups, likelihood, attrs=None):
     """The posterior of a population with these draws, whose alpha was known."""
     task = SimpleNamespace(model=SimpleNamespace(learn_alpha=False, similar=True, persons=True))
@@ -75,7 +62,7 @@ def of_people(data, unique, common=None, shared=None, kappa=2.0, chains=1, lapse
     tree = tree_of(
         EveryPerson(), drawn, groups, likelihood, {f"people_{name}": value for name, value in attributes.items()}
     )
-    model = th.EliminationByAspects("unique" if shared is None else "ibp", people=th.people.Individuals())
+    model = th.EliminationByAspects(people=th.people.Individuals())
     model.posterior_ = tree
     model.fitted_to_, model.interrupted_ = "answers of people", False
     return model

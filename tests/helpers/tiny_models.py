@@ -102,7 +102,7 @@ TINY["elimination-by-aspects, random people"] = Tiny(
     SMALLEST["elimination-by-aspects, kinds"].data,
     SMALLEST["elimination-by-aspects"].run,
     SMALLEST["elimination-by-aspects"].ask,
-    pictures=("individuals", "scores", "segments", "n_features", "trace"),
+    pictures=("individuals", "segments", "n_features", "trace"),
 )
 TINY["additive-clustering, columns of judges"] = Tiny(
     partial(th.AdditiveClustering, people=th.people.Individuals(by=["age"])),

@@ -102,7 +102,7 @@ def test_a_long_fit_of_individuals_says_that_adjusted_intervals_are_quicker(monk
         monkeypatch.setattr(progress, limit, 0.0)
     rows = {"respondent": list("pppqqq"), "first": list("aabaab"), "second": list("bccbcc"), "chosen": list("aacbcb")}
     data = th.PairedComparisons.from_trials(pd.DataFrame(rows), respondent="respondent")
-    model = th.EliminationByAspects("unique", people=th.people.Individuals())
+    model = th.EliminationByAspects(people=th.people.Individuals())
     with warned(LongRunWarning, "people='adjusted'"):
         model.fit(data, draws=40, tune=20, thin=1, chains=2, random_seed=1)
 

@@ -61,29 +61,3 @@ def test_segments_are_drawn_by_their_options():
     wanted = found.profiles.query("segment == 1").set_index("option")["preferred"].loc[labels]
     np.testing.assert_allclose(points.get_xdata(), wanted)
     says(ax.figure.get_supxlabel(), "probability that the")
-
-
-def test_the_reach_of_sets_is_drawn_with_its_interval():
-    model = of_people(compared(5), UNIQUE, common=COMMON)
-    table = model.reach(2)
-    ax = th.plots.reach(table)
-    assert [text.get_text() for text in ax.get_yticklabels()] == [", ".join(each) for each in table["members"]]
-    lines, dots = ax.collections
-    np.testing.assert_allclose(np.asarray(dots.get_offsets())[:, 0], 100 * table["reach"])
-    np.testing.assert_allclose([part[:, 0] for part in lines.get_segments()], 100 * table[["low", "high"]])
-
-
-@pytest.mark.fit
-def test_scores_of_segments_are_drawn_beside_each_other():
-    model = of_people(compared(5), UNIQUE, common=COMMON)
-    by = {f"p{n}": n % 2 for n in range(5)}
-    table = model.scores(by)
-    ax = th.plots.scores(table)
-    order = table["score"].groupby("option").mean().sort_values(ascending=False).index
-    assert [text.get_text() for text in ax.get_yticklabels()] == list(order)
-    for group, drawn in zip((0, 1), ax.collections[1::2], strict=True):
-        np.testing.assert_allclose(np.asarray(drawn.get_offsets())[:, 0], table.loc[group].loc[order, "score"])
-    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["group 0", "group 1"]
-    assert th.plots.scores(model.scores()).get_legend() is None
-    with refused(ArgumentError, "7 groups", "8"):
-        th.plots.scores(of_people(compared(8), np.ones((4, 8, 4))).scores({f"p{n}": n for n in range(8)}))

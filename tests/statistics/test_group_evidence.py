@@ -150,7 +150,7 @@ def test_people_of_whom_something_is_known_by_quadrature():
     ]
     frame = pd.DataFrame(rows, columns=["respondent", "first", "second", "chosen", "age"])
     data = th.PairedComparisons.from_trials(frame, respondent="respondent")
-    model = th.EliminationByAspects("unique", people=th.people.Individuals(by=["age"]))
+    model = th.EliminationByAspects([[1], [1]], people=th.people.Individuals(by=["age"]))
     pooled = [tuple(np.sum(counts, axis=0))]
     assert_near(log_evidence(model, data, **LONG), expected + coefficients(pooled), LONG, 1e-3)
     model.fit(data, draws=20_000, tune=1_000, thin=5, chains=2, random_seed=1, progressbar=False)

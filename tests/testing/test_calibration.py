@@ -66,7 +66,7 @@ def test_people_whose_weights_depend_on_a_column_are_calibrated():
     ]
     frame = pd.DataFrame(rows, columns=["who", "age", "first", "second", "chosen"])
     data = th.PairedComparisons.from_trials(frame, respondent="who")
-    model = th.EliminationByAspects("unique", people=th.people.Individuals(by=["age"]))
+    model = th.EliminationByAspects([[1]] * 3, people=th.people.Individuals(by=["age"]))
     found = calibrate(model, data, 100, **QUICK | {"draws": 100, "tune": 150}, thin=10)
     assert found.ok, str(found)
     assert {"kappa", "unique_slopes[age, tea]", "common_worth[beer]"} <= set(found.table.index)

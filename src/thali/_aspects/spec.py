@@ -19,7 +19,6 @@ from thali._model.options import (
     LAPSE,
     LEAF_LENGTH,
     METHOD,
-    NONE_OF_THEM,
     OF_TABLES,
     OF_TRIPLETS,
     PEOPLE,
@@ -58,9 +57,7 @@ ELIMINATION = ModelSpec(
     features="aspects",
     pictures=("features", "n_features", "trace", "predictions", "ranks"),
     options=(
-        METHOD.but(
-            help=". maximum-likelihood requires known aspects, and unique aspects for choices of more than two options"
-        ),
+        METHOD.but(help=". maximum-likelihood requires known aspects, and choices between two options"),
         Option(
             "aspects",
             "Aspects of the model. ibp: infer their number; unique: one per option (Bradley-Terry-Luce); K: exactly K;"
@@ -91,7 +88,6 @@ ELIMINATION = ModelSpec(
         PEOPLE.but(methods=_DRAWN),
         BY.but(help=_ON_WHICH_WEIGHTS_DEPEND, methods=_DRAWN),
         SEGMENTS.but(help=f"With --people individuals: {SEGMENTS.help[0].lower()}{SEGMENTS.help[1:]}", methods=_DRAWN),
-        NONE_OF_THEM.but(methods=_DRAWN),
     ),
     aliases_mean={alias: {"aspects": word} for alias, word in ALIASES_OF_ASPECTS.items()},
     aliases_need={"pIBP": "tree"},

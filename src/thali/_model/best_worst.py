@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 
 from thali._data.answers import first_answers, ordered_pairs
-from thali._posterior.view import Posterior
 
 RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)
@@ -89,8 +88,3 @@ def _by_difference(own: np.ndarray, lapse: float) -> np.ndarray:
     own = above_zero(own)
     odds = own[..., best] / own[..., worst]
     return (1.0 - lapse) * odds / odds.sum(axis=-1, keepdims=True) + lapse / (m * (m - 1))
-
-
-def rule_of(posterior: Posterior) -> str:
-    """By which rule best and worst are chosen according to a posterior."""
-    return posterior.best_worst or RANKING

@@ -295,11 +295,6 @@ class Posterior(PosteriorTree):
         return self._drawn("common_weights")
 
     @property
-    def common_unique_weights(self) -> Any:
-        """The common weights of unique aspects, as shares (chain, draw, option), there; None without."""
-        return self._drawn("common_unique_weights")
-
-    @property
     def slopes(self) -> Any:
         """Slopes of log weights of features in what is known of people (chain, draw, known, feature), there."""
         return self._drawn("slopes")
@@ -386,11 +381,6 @@ class Posterior(PosteriorTree):
     def best_worst(self) -> str | None:
         """By which rule the best and the worst of a set are chosen."""
         return str(self.fixed["best_worst"].item()) if "best_worst" in self.fixed else None
-
-    @property
-    def shown_size(self) -> float:
-        """The mean number of options that a set shows; 2 of pairs."""
-        return float(self.fixed["shown_size"].values.mean()) if "shown_size" in self.fixed else 2.0
 
     @property
     def has_ties(self) -> bool:

@@ -74,7 +74,7 @@ def test_every_likelihood_goes_from_a_table_to_a_report(done, folder, others, un
 @pytest.mark.fit
 @pytest.mark.long
 def test_models_of_people_are_compared_by_people_left_out(done, uncompiled):
-    words = ("--leave-out", "respondent", "--folds", 2, "--models", "individuals:unique,two=classes:2:unique", *RUN)
+    words = ("--leave-out", "respondent", "--folds", 2, "--models", "individuals,two=classes:2:unique", *RUN)
     result = done("compare", "people.csv", *words, "--print", "all")
     assert "predicted best by" in result.out
 

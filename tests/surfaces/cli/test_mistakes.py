@@ -177,7 +177,7 @@ MISTAKES = [
         "shared aspects of sets by likelihood",
         f"sets.csv {LIKELIHOOD} --aspects rum.csv",
         lambda: by_likelihood(sets(), aspects={"tea": ["hot"], "milk": ["hot"], "rum": []}),
-        "choices from more than two options maximum likelihood supports only unique aspects",
+        "maximum likelihood requires choices between two options",
     ),
     (
         "groups by likelihood",

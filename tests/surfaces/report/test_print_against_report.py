@@ -33,9 +33,7 @@ CASES = {  # by the name of the spec, with what is special behind a comma; other
     "bradley-terry-luce": ["people.csv", "--model", "BTL", "--draws", 20, "--seed", 7, "--ci", 0.8, "--anchor", "tea"],
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
     "elimination-by-aspects, maximum likelihood": ["pairs.csv", "--method", "maximum-likelihood", "--ci", 0.97],
-    "elimination-by-aspects, people": [
-        *("people.csv", *RUN, "--people", "individuals", "--segments", 2, "--anchor", "tea")
-    ],
+    "elimination-by-aspects, people": [*("people.csv", *RUN, "--people", "individuals", "--segments", 2)],
     "additive-clustering": ["similar.csv", *RUN, "--similar", 0.4, "--estimate", "conditional-map", "--ci", 0.8],
     "product-classes": [
         *("study.csv", *STUDY, "--chains", 2, "--sweeps", 10, "--seed", 7, "--similar", 0.9, "--segments", "2")

@@ -14,7 +14,6 @@ from thali._data.pairs.covariates import PairCovariates
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import AlikeRespondents
 from thali._model.choice_groups import groups_of_pairs, groups_of_sets
-from thali._model.option_scores import ScoreScale
 from thali._model.ranks import tabulate_ranks
 from thali._posterior.view import Posterior, flat
 
@@ -41,7 +40,6 @@ from .new_people import log_predictive_of_population, predicted_of_population
 from .predict import outcome_draws, outcomes_table, predicted_with_errors
 from .quantities import Quantities
 from .registry import answers_of
-from .scores import scores_of_people
 
 if TYPE_CHECKING:
     import pandas
@@ -140,9 +138,6 @@ class ChooserResults(PersonResults):
     def ranks(self, every_rank: bool, ci: float) -> "pandas.DataFrame":
         """The ranks by the common weights."""
         return tabulate_ranks(flat(self.posterior.common_worth), self.posterior.labels, every_rank, ci)
-
-    def scores(self, scale: ScoreScale, by: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        return scores_of_people(self.posterior, scale, by, random_seed, ci)
 
     def predicted(self, sets: Any, return_se: bool, covariates: Any) -> Any:
         return predicted_of_population(self.posterior, sets, return_se, covariates)

@@ -12,7 +12,6 @@ import numpy as np
 from thali._data.groups import GroupedData
 from thali._data.questions import AnswerProbabilities, Questions
 from thali._model.answer_checks import AlikeRespondents, check_answers, predict_answers, refuse_weights
-from thali._model.option_scores import ScoreDraws, ScoreScale, scores_of_draws, tabulate_scores
 from thali._model.predictive_check import spaced_draws
 from thali._model.ranks import tabulate_ranks
 from thali._posterior.convergence import Advice
@@ -23,7 +22,6 @@ from ..draws.columns import columns_of
 from . import quantities
 from .features import add_convergence, features_table
 from .groups import group_check_table, group_features_table
-from .individuals import no_individuals
 from .kind import not_of_choices, of_choices
 from .matched_features import Matched, matched_features, matched_table
 from .options import utility_draws
@@ -135,16 +133,6 @@ class DataAnswers:
         posterior = of_choices(self.posterior, "ranks")
         return tabulate_ranks(utility_draws(columns_of(posterior)), posterior.labels, every_rank, ci)
 
-    def scores(self, scale: ScoreScale, by: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":
-        """The scores of the options, of each group of respondents."""
-        if by is not None:
-            raise no_individuals("by")
-        return tabulate_scores(self.score_draws(scale), self.posterior.labels, scale, self._each_is, ci)
-
-    def score_draws(self, scale: ScoreScale) -> dict[str, ScoreDraws]:
-        """The draws of the scores of each group, by its name."""
-        return {"": scores_of_draws(utility_draws(columns_of(of_choices(self.posterior, "scores"))), scale)}
-
     def data(self) -> Any:
         """What the model was fitted to, as far as the posterior holds it."""
         raise NotImplementedError
@@ -195,9 +183,6 @@ class GroupResults(DataAnswers):
     def check(self, random_seed: Any, ci: float) -> "pandas.DataFrame":
         tables = {name: one.check(random_seed, ci) for name, one in self._each().items()}
         return group_check_table(tables, self._each_is)
-
-    def score_draws(self, scale: ScoreScale) -> dict[str, ScoreDraws]:
-        return {name: one.score_draws(scale)[""] for name, one in self._each().items()}
 
     def features(
         self, min_probability: float, similar: float | None, matched: Callable[[float, float], Matched], ci: float

@@ -1,16 +1,13 @@
 """People of whom each has weights of their own: what each prefers, draw by draw."""
 
 from itertools import compress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from thali._data.kinds import PEOPLE
-from thali._inference.places import slices
-from thali._model.option_scores import place_of
 from thali._people.individuals import individuals_table
 from thali._people.populations import Individuals
-from thali._people.reach import draws_held
 from thali._people.segments import Preferences, spaced_draws
 from thali._posterior.interval import tails_of
 from thali._posterior.view import Posterior, flat
@@ -89,24 +86,6 @@ def preferences_of_people(posterior: Posterior) -> Preferences:
         beats = (shared[:, None, : len(has)] * has.T) @ (~has).astype(float) + unique[:, :, None]
         found[draw] = (lapsing(beats, beats.swapaxes(1, 2), 0.0).sum(axis=2) - 0.5) / (len(labels) - 1)
     return Preferences(tuple((label,) for label in labels), found, posterior.groups)
-
-
-def reached_by(posterior: Posterior, none: Any) -> tuple[np.ndarray, list[str]]:
-    """Which options reach whom, truths (draws, people, options), and the labels of these options.
-
-    They reach those whose share of them is above the mean of all, or above that of the one that stands for none.
-    """
-    labels = posterior.labels
-    n, people = len(labels), len(posterior.groups)
-    at = None if none is None else place_of(none, labels)
-    draws = draws_held(posterior.n_draws, people, n)
-    found = np.empty((len(draws), people, n), bool)
-    for some in slices(people, len(draws) * n):
-        shares = shares_of_people(posterior, some, draws)
-        found[:, some] = shares > (1.0 / n if at is None else shares[:, :, [at]])
-    if at is None:
-        return found, labels
-    return np.delete(found, at, axis=2), [label for label in labels if label != labels[at]]
 
 
 def weights_of_people(posterior: Posterior, people: slice, draws: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

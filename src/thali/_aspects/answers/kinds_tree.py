@@ -108,7 +108,6 @@ def kinds_tree(
         terms = _log_of_people(by_person, of) + coefficients
         variable = ("chain", "draw", "respondent"), terms.reshape(*shape, -1)
         found["log_likelihood"] = xr.Dataset({"answers": variable}, kept.coordinates() | {"respondent": people})
-    # "answer" is the dimension of the possible answers of best-worst choices
     observed = part.observed | {"answers": ("given_answer", given.times)}
     found["observed_data"] = xr.Dataset(observed, part.observed_coordinates)
     rows = {"answer_respondent": given.respondent, "answer_place": given.answer}

@@ -8,13 +8,10 @@ import numpy as np
 from thali._data.kinds import GROUPS, KINDS, ONE, PEOPLE
 from thali._digits import percent
 from thali._labels import listed
-from thali._model.best_worst import RANKING
 from thali._model.choice_findings import (
     MAX_RANKED,
-    best_worst_sentence,
     check,
     covariates_finding,
-    option_scores,
     predictions_finding,
     rank_finding,
     row_in_words,
@@ -48,7 +45,7 @@ _MIN_RANKED = 3
 
 def makers_of(model: "EliminationByAspects", settings: AnswerSettings) -> tuple[Maker, ...]:
     """The makers of the findings of a fit to one group of people, to several, to kinds or to people themselves."""
-    of_people = (*_FIRST_OF_PEOPLE, *people.segments_of(model, settings), *_LAST_OF_PEOPLE)
+    of_people = (*_FIRST_OF_PEOPLE, *people.segments_of(settings), *_LAST_OF_PEOPLE)
     return {ONE: MAKERS, GROUPS: OF_GROUPS, PEOPLE: of_people, KINDS: OF_KINDS}[model._view.population]
 
 
@@ -107,8 +104,7 @@ def unique_weights(model: "EliminationByAspects", settings: AnswerSettings) -> F
     """The weight of what each option has alone."""
     table = model.unique_weights(settings.ci)
     shown = table.sort_values("weight", ascending=False, kind="stable")
-    has_scores = model._view.best_worst is not None or settings.none is not None
-    brief = Brief("Worths", table=shown) if is_plain(model) and not has_scores else None
+    brief = Brief("Worths", table=shown) if is_plain(model) else None
     return Finding(title=ENGLISH["unique_weights.title"], table=table, shown=shown, brief=brief)
 
 
@@ -167,8 +163,7 @@ def modelled(model: "EliminationByAspects") -> tuple[Text, ...]:
     ends = (*_ties(model), *_covariates(model), lapse, *modelled_people(model))
     if is_plain(model):
         source = Cite("bradley1952", "luce1959", inside=True)
-        rule = () if model._view.best_worst is None else (best_worst_sentence(RANKING),)
-        return (phrase(ENGLISH, "methods.luce", source=source), *rule, *ends)
+        return (phrase(ENGLISH, "methods.luce", source=source), *ends)
     sentences = [phrase(ENGLISH, "methods.elimination", source=Cite("tversky1972"))]
     if isinstance(model.aspects, Tree):
         sentences.append(phrase(ENGLISH, "methods.tree", source=Cite("miller2008")))
@@ -201,7 +196,7 @@ def _covariates(model: "EliminationByAspects") -> tuple[Text, ...]:
 
 
 OF_GROUPS = (
-    *groups.makers_of("aspect", check, option_scores, covariates),
+    *groups.makers_of("aspect", check, covariates),
     methods(lambda model: (*modelled(model), groups.modelled(model, "aspect"))),
     independence,
     convergence,
@@ -211,10 +206,8 @@ _FIRST_OF_PEOPLE = (
     aspects,
     n_features,
     ranks_of_people,
-    option_scores,
     people.respondent_effects,
     people.individuals,
-    people.reach,
 )
 _LAST_OF_PEOPLE = (
     people.parameters,
@@ -235,7 +228,6 @@ MAKERS = (
     aspects,
     n_features,
     ranks,
-    option_scores,
     unique_weights,
     covariates,
     option_similarity,

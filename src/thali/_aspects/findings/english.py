@@ -63,16 +63,6 @@ ENGLISH = SENTENCES | {
     "individuals.weights": "Weight of each feature for each respondent, if the feature is present",
     "individuals.title": "Individual shares of preference",
     "individuals.caption": "Individual shares of preference, and the shares implied by the population weights.",
-    "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); with probability {best}, no"
-    " other set of this size reaches more.",
-    "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",
-    "reach.greedy": "Of {sets} possible sets only the most promising were evaluated (greedy search with exchanges); no"
-    " set reaches more than {bound} % {source}.",
-    "reach.title": "Sets of {size} options with the highest reach",
-    "reach.methods": "Sets of options with the highest reach were found by total unduplicated reach and frequency"
-    " (TURF) analysis {turf}: an option reaches a respondent if its share of preference exceeds the mean over all"
-    " options. Intervals allow for the sampling of respondents by a Bayesian bootstrap {bootstrap}.",
-    "reach.caption": "Share of respondents reached by each set, with its interval.",
     "respondent_effects": "Multiplicative effects of respondent characteristics on preferences: {effects}.",
     "respondent_effects.judged": "Multiplicative effects of respondent characteristics on feature weights: {effects}.",
     "respondent_effects.one": "× {ratio} for {of} per unit of '{column}'",

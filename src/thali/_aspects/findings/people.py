@@ -1,20 +1,17 @@
 """What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from thali._digits import number, percent, probability
+from thali._digits import number, percent
 from thali._labels import listed
-from thali._model.choice_findings import dependence_finding, said_of, scores_finding
+from thali._model.choice_findings import dependence_finding, said_of
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
-from thali._model.references import Cite
 from thali._model.registry import spec_of
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
 from thali._posterior.dependence import POWER
-from thali._posterior.interval import interval_name
 from thali._trees.tree import Tree
 
 from ..answers.individuals import population_table
@@ -24,10 +21,9 @@ from .english import ENGLISH
 from .groups import parameter_notes
 
 if TYPE_CHECKING:
-    from thali._people.segments import Segments
+    pass
 
 _NAMED = 3
-REACH_SIZE = 3  # options of a set
 SURE = 0.95  # probability from which on the direction of an effect is sure
 
 
@@ -103,52 +99,15 @@ def individuals(model: Any, settings: AnswerSettings) -> Finding:
     )
 
 
-@finding("reach", "Reach (TURF)", ON_SCREEN)
-def reach(model: Any, settings: AnswerSettings) -> Finding | None:
-    """The sets of options that reach most people."""
-    options = model._view.n_options
-    if options - (settings.none is not None) <= REACH_SIZE:
-        return None
-    table = model.reach(REACH_SIZE, none=settings.none, random_seed=settings.random_seed, ci=settings.ci)
-    best = table.iloc[0]
-    low, high = (f"{100 * best[end]:.0f}" for end in ("low", "high"))
-    interval = {"interval": interval_name(settings.ci), "low": low, "high": high}
-    facts = {"options": listed(best["members"]), "share": f"{100 * best['reach']:.0f}", **interval}
-    notes: tuple[Text, ...] = (ENGLISH["reach.by"],)
-    if not table.attrs["exact"]:
-        bound = {"sets": f"{table.attrs['sets']:,}", "bound": f"{100 * table.attrs['bound']:.0f}"}
-        notes += (phrase(ENGLISH, "reach.greedy", source=Cite("nemhauser1978"), **bound),)
-    written = table.assign(members=table["members"].map("; ".join))
-    return Finding(
-        phrase(ENGLISH, "reach", best=probability(best["best"]), **facts),
-        title=str(phrase(ENGLISH, "reach.title", size=REACH_SIZE)),
-        table=written.set_index("members"),
-        picture=Picture("reach", ENGLISH["reach.caption"], table),
-        notes=notes,
-        brief=Brief("Reach"),
-    )
-
-
-def segments_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
-    """The makers of segments of people; where the best and the worst were named, of the scores of each, too."""
-    has_scores = model._view.best_worst is not None or settings.none is not None
-    make = partial(_segment_scores, settings)
-    scores = ("segment_scores", "Preference scores by segment", make)
-    return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)), (scores,) * has_scores)
-
-
-def _segment_scores(settings: AnswerSettings, model: Any, segments: "Segments") -> Finding:
-    """The scores of the options in each segment."""
-    return scores_finding(
-        model.scores(segments, none=settings.none, ci=settings.ci), "option_scores.segments", "segment_scores"
-    )
+def segments_of(settings: AnswerSettings) -> tuple[Maker, ...]:
+    """The makers of segments of people."""
+    return segment_makers(settings, segments_once(settings, lambda model: len(model.groups_)))
 
 
 def modelled(model: Any) -> tuple[Text, ...]:
     """How a paper says what was made of everybody's weights."""
     segments = segmented("each respondent's preference for an option over the others")
-    reached = phrase(ENGLISH, "reach.methods", turf=Cite("miaoulis1990"), bootstrap=Cite("rubin1981"))
-    return (ENGLISH["individuals.methods"], *known_of_people(model), segments, reached)
+    return (ENGLISH["individuals.methods"], *known_of_people(model), segments)
 
 
 def known_of_people(model: Any) -> tuple[Text, ...]:

@@ -8,7 +8,6 @@ import numpy as np
 
 from thali._inference.numerics.counts import outcomes
 from thali._inference.places import slices
-from thali._model.best_worst import RANKING
 from thali._model.choice_groups import (
     MAX_PAIRS,
     DataGroups,
@@ -17,7 +16,6 @@ from thali._model.choice_groups import (
     pair_index,
     pair_names,
     place_names,
-    shown_groups,
 )
 from thali._posterior.view import COVARIATE
 
@@ -173,11 +171,3 @@ def sets_part(
         pointwise=pointwise,
         answers=None if answers is None else lambda: answers,
     )
-
-
-# What people were shown, of which the choices may be those of a ranking -----------------------------------------------
-
-
-def as_shown(part: DataPart, data: "Choices") -> DataPart:
-    """The part with how many options were shown at once, and whether the best and the worst were chosen."""
-    return replace(part, constants=part.constants | shown_groups(data, RANKING), rows=(*part.rows, "shown_set"))

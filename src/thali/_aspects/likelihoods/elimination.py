@@ -234,15 +234,13 @@ class Elimination:
 
     def posterior_part(self, columns: Any, extra: Any, data: Any, shape: Any, dense: Any) -> Any:
         """What draws say about the data, for the posterior tree."""
-        from .choice_parts import as_shown, choices_part, sets_part
+        from .choice_parts import choices_part, sets_part
 
-        shown, data = data, self.in_form(data)
+        data = self.in_form(data)
         if isinstance(data, Choices):
-            part = sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
-        else:
-            own = {"tie": extra.get("tie"), "beta": coefficients(extra, self.covariates) if self.covariates else None}
-            part = choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own)
-        return as_shown(part, shown) if isinstance(shown, Choices) else part
+            return sets_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique)
+        own = {"tie": extra.get("tie"), "beta": coefficients(extra, self.covariates) if self.covariates else None}
+        return choices_part(columns, data, shape, dense, lapse=self.lapse, unique=self.unique, **own)
 
 
 def as_pairs(data: Any) -> Any:

@@ -2,7 +2,7 @@
 
 aspects       which option owns which aspect, what each is called, and which weights no choice could tell apart
 problem       the log-likelihood of weights of pairs, with its first and second derivatives
-set_problems  that of sets, and of the best and the worst of sets
+set_problems  that of sets, of which design effects are
 maximum       the maximum: several starts, weights on the boundary, maxima that do not exist
 fit           data and known aspects in, estimates out; covariates
 estimates     weights, standard errors, utility scale

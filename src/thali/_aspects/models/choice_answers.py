@@ -44,68 +44,6 @@ class ChoiceAnswers(LatentFeatures):
 
         return unique_weights_table(of_choices(self._view, "unique_weights"), ci)
 
-    def scores(
-        self, by: Any = None, random_seed: Any = 0, none: str | None = None, ci: float = INTERVAL
-    ) -> "pandas.DataFrame":
-        r"""Scores of the options that sum to 100, as studies of best and worst (MaxDiff) report them.
-
-        .. math:: s_i = 100 \, p_i \Big/ \sum_j p_j, \qquad p_i = \frac{e^{z_i}}{e^{z_i} + a - 1}
-
-        with the logarithms z of the utilities less their mean over the options, and a options in a set as people were
-        shown it, the mean of the data (2 of comparisons; of rankings, of the choices that they consist of): p is the
-        probability of choosing the option out of a set whose others are of average worth, and an option with twice the
-        score is chosen so twice as often. On an anchored scale z is the logarithm of the utility less that of the
-        option which stands for none of the others, and :math:`s_i = 100 \, a \, p_i`: that option has the score 100,
-        and what is worth having more.
-
-        Parameters
-        ----------
-        by : Segments, mapping or Series, optional
-            With ``people=Individuals()``: the segments of the model, or by name of which group every person is; the
-            scores are those of each. None: of all people.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the weights of people in intervals.
-        none : str, optional
-            The option that stands for none of the others, where people were offered one or asked what they would have
-            at all.
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row an option: score (posterior mean), and its interval low to high. Of several groups of people,
-            or with `by`, one row a group (or segment) and option. Where everybody has weights of their own, it is the
-            mean of everybody's scores, and the interval is for the population that these people are a sample of: in
-            every draw they are weighed by a Bayesian bootstrap (Rubin 1981). With `none` there is above_none, the
-            probability that the option is better than that one: of people, the share of them who prefer it.
-            `thali.plots.scores` draws the table.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model was fitted to other data than choices, `by` does not say of which group everybody is, or there
-            is no option `none`.
-
-        References
-        ----------
-        Sawtooth Software (2013), The MaxDiff system technical paper, version 8: the probability scale.
-
-        Examples
-        --------
-        >>> import thali as th
-        >>> model = th.EliminationByAspects("unique").fit(
-        ...     th.datasets.celebrities(), draws=200, tune=200, random_seed=1, progressbar=False)
-        >>> table = model.scores()
-        >>> table["score"].idxmax(), round(float(table["score"].sum()), 6)
-        ('LBJ', 100.0)
-        """
-        from ..answers.scores import score_scale
-
-        return self._data_answers.scores(score_scale(self._view, none), by, random_seed, ci)
-
     @property
     def covariates_(self) -> tuple[str, ...]:
         """After `fit`: the covariates of comparisons that it used."""
@@ -281,8 +219,8 @@ class ChoiceAnswers(LatentFeatures):
         """Posterior predictive check: which observed proportions does the model miss?
 
         Each compared pair is replicated once a draw, Binomial(n, p), or each set that was offered, Multinomial(n, p),
-        and the observed proportion is held against the replicates; best and worst are counted by option. Replicates of
-        a pair have the covariates of its comparisons.
+        and the observed proportion is held against the replicates. Replicates of a pair have the covariates of its
+        comparisons.
         `thali.plots.check` draws the table.
 
         Parameters
@@ -298,9 +236,8 @@ class ChoiceAnswers(LatentFeatures):
             One row a compared pair (a, b), or a member of a set (alternative, offered), the worst first: n, observed
             (proportion in which a, or the alternative, was chosen), predicted (posterior mean), low and high (the
             interval of the replicated proportion), p_value (two-sided) and missed (whether observed lies outside the
-            interval). If there are ties two rows a pair, with the column tied: of the choices of a, and of the ties; of
-            best-worst choices two rows an option (option, named): how often it was the best where it was offered, and
-            the worst. ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
+            interval). If there are ties two rows a pair, with the column tied: of the choices of a, and of the ties.
+            ``attrs["p_value"]`` is that of all pairs together (chi-square discrepancy; NaN where n is below
             2 on average, of which the check says nothing). Where the model is true it is conservative: below .05
             in .5 to 1.5 % of simulated data sets.
 

@@ -21,10 +21,10 @@ from thali._people.segments import numbers_of_segments
 from thali._posterior.dependence import Dependence
 from thali._posterior.interval import INTERVAL
 from thali._trees.tree import Tree
-from thali.errors import Setting
+from thali.errors import ArgumentError, InPython, Setting
 
 from ..choice_dependence import dependence_of_choices
-from ..likelihoods.elimination import Elimination, as_choices, refuse_sets
+from ..likelihoods.elimination import Elimination, refuse_sets
 from ..likelihoods.elimination_of_groups import for_groups
 from ..maximum_likelihood.answers import EstimatedAspects
 from ..maximum_likelihood.engine import MAXIMUM_LIKELIHOOD
@@ -94,8 +94,8 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         How respondents differ, where the data contain who answered. "independent": as many answers as of different
         respondents. "adjusted": intervals are for new samples of respondents; the likelihood is raised to the power
         1 / max(1, design effect), which also lowers the number of aspects. `Individuals`: each respondent has
-        individual weights about common ones; the summary is of the population, and `individuals`, `segments` and
-        `reach` describe respondents.
+        individual weights about common ones, of aspects that options share; the summary is of the population, and
+        `individuals` and `segments` describe respondents.
         `LatentClasses`: each respondent is in one of several classes, which share aspects and coefficients of
         covariates and differ in weights and in the parameter of ties. `Groups`: `fit` takes a mapping from each group
         to its `PairedComparisons` or `Choices`; groups share aspects. The last three need method "mcmc". None:
@@ -173,8 +173,6 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
     def _as_data(self, data: Any) -> Any:
         check_people(self.people, data=data)
         data = counted(super()._as_data(data), self.ties, ("davidson", *CONVERSIONS))
-        if isinstance(self.people, LatentClasses):  # everybody's answers are in the form in which they are modelled
-            data = as_choices(data)
         return self._population(data).checked(with_covariates(data, self.covariates))
 
     def _population(self, data: Any) -> Population:
@@ -183,11 +181,7 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
         return population_of(data, self.people)
 
     def _settings_for(self, data: Any, settings: AnswerSettings) -> AnswerSettings:
-        """The settings; segments are of people of whom each has weights of their own; one option stands for none."""
-        if settings.none is not None:
-            from thali._model.option_scores import place_of
-
-            place_of(settings.none, self._view.labels if self._is_fitted() else data.labels)
+        """The settings; segments are of people of whom each has weights of their own."""
         if settings.segments is not None:
             if not isinstance(self.people, Individuals):
                 from ..answers.individuals import no_individuals
@@ -222,6 +216,13 @@ class EliminationByAspects(FixedMethod, EstimatedAspects, KindAnswers, ChooserAn
 
     def _check_unique(self, data: Any) -> None:
         """Refuse what is worths where every option has its unique aspect alone."""
+        if isinstance(self.people, Individuals):
+            raise ArgumentError(
+                Setting("people", self.people),
+                " requires aspects that options share, because unique aspects alone are worths; fit ",
+                InPython("BradleyTerryLuce(people=th.people.Individuals())", "--model BTL --people individuals"),
+                ".",
+            )
         if not isinstance(self.people, LatentClasses | Groups):
             refuse_sets(data)
 

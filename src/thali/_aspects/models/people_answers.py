@@ -1,6 +1,6 @@
 """What models answer of people of whom each has weights of their own."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from thali._people.segments import HasSegments
 from thali._posterior.interval import INTERVAL
@@ -87,67 +87,6 @@ class PeopleAnswers(LatentFeatures):
 
 class ChooserAnswers(HasSegments, PeopleAnswers):
     """Base of those that are fitted to what people choose."""
-
-    def reach(
-        self, size: int = 3, top: int = 10, none: str | None = None, random_seed: Any = 0, ci: float = INTERVAL
-    ) -> "pandas.DataFrame":
-        r"""The sets of options that reach most people: TURF, total unduplicated reach and frequency.
-
-        .. math:: r(S) = \frac1N \sum_n \max_{i \in S} \left[ \frac{U_{ni}}{\sum_j U_{nj}} > \frac1I \right]
-
-        A set reaches a person of whom it holds an option that the person likes well enough. Where nothing was asked of
-        buying at all, that is an option whose share of the person's utilities (see `individuals`) is above 1 / I, the
-        mean of the I options; with `none`, an option that stands for buying nothing, it is one that the person prefers
-        to that. So a niche option that few others like can add more to a set than a second favourite of
-        everybody.
-
-        Parameters
-        ----------
-        size : int
-            Options of a set, fewer than there are.
-        top : int
-            How many sets to list.
-        none : str, optional
-            The option that stands for none of the others, where people were offered one (an anchored scale); it is in
-            no set.
-        random_seed : int, numpy.random.SeedSequence or numpy.random.Generator, optional
-            Of the weights of people in intervals.
-        ci : float in (0, 1)
-            Probability of the intervals.
-
-        Returns
-        -------
-        pandas.DataFrame
-            One row a set, the one that reaches most first: members, reach (the share of these people whom it reaches,
-            mean over draws), low and high (its interval for the population that they are a sample of: in every
-            draw people are weighed by a Bayesian bootstrap, beside half a person whom every set reaches and half a one
-            whom none does), frequency (how many of its options reach a person, on average) and best, the probability
-            that none of the sets that were compared by all draws reaches more of the population. ``attrs["sets"]`` is
-            the number of sets of this size. Up to a million all are tried (``attrs["exact"]``); of more the search is
-            greedy, with exchanges, and no set reaches more than ``attrs["bound"]``, since reach has diminishing
-            returns. `thali.plots.reach` draws the table.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ArgumentError
-            If the model was not fitted to choices with `people=Individuals()`, there is no option `none`, or size or
-            top is out of its range.
-
-        References
-        ----------
-        Miaoulis, Free & Parsons (1990), TURF: A new planning approach for product line extensions; Nemhauser, Wolsey &
-        Fisher (1978), An analysis of approximations for maximizing submodular set functions; Rubin (1981), The Bayesian
-        bootstrap.
-        """
-        from thali._people.reach import reach_table
-
-        from ..answers.individuals import of_everybody, reached_by
-
-        posterior = of_everybody(self._view, "reach")
-        reaches, labels = reached_by(posterior, none)
-        return reach_table(reaches, labels, size, top, random_seed, ci)
 
     def _preferences(self) -> "Preferences":
         from ..answers.individuals import of_everybody, preferences_of_people

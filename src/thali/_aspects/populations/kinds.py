@@ -17,6 +17,7 @@ from ..answers.groups import columns_of_group
 from ..draws.tree import KeptDraws
 from ..group_likelihoods import people_of
 from ..group_state import ClassMembership, KindModel, People, drawn_kinds, kinds_at, level_caches
+from ..likelihoods.elimination import as_pairs
 from ..moves.kinds import recount
 from ..samplers.groups import empty_group_record, fill_counts, move_people, whole_of_groups
 from ..samplers.loop import REBUILD
@@ -212,8 +213,7 @@ def evidence_of_kinds(data: Any, people: LatentClasses, parts: Parts, how: "Evid
 
 def people_answered(data: Any, people: LatentClasses) -> Any:
     """The answers, if it is known who gave them, and there are respondents for so many classes."""
-    if isinstance(data, Choices) and data.is_paired and data.worst is None:
-        data = data.to_comparisons()
+    data = as_pairs(data)
     if not data.respondents or (isinstance(data, Choices) and (data.respondent < 0).any()):
         raise unknown_respondents(people)
     if people.classes > len(data.respondents):
