@@ -2,7 +2,7 @@
 What each person prefers
 ========================
 
-Everybody has weights of their own about common ones.
+Scores of each respondent, which vary about those of the population.
 """
 
 import numpy as np
@@ -18,6 +18,6 @@ for person in range(40):
         rows.append((f"p{person}", *(["tea", "coffee", "milk", "juice", "water"][k] for k in (i, j, chosen))))
 trials = pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
 data = th.PairedComparisons.from_trials(trials, "first", "second", "chosen", respondent="person")
-model = th.EliminationByAspects(people=th.people.Individuals())
-model.fit(data, draws=400, tune=300, thin=5, random_seed=1, progressbar=False)
+model = th.BradleyTerryLuce(people=th.people.Individuals())
+model.fit(data, random_seed=1, progressbar=False)
 model.plot("individuals")

@@ -19,5 +19,5 @@ for person in range(40):
 trials = pd.DataFrame(rows, columns=["person", "first", "second", "chosen"])
 data = th.PairedComparisons.from_trials(trials, "first", "second", "chosen", respondent="person")
 model = th.BradleyTerryLuce(people=th.people.Individuals())
-model.fit(data, draws=400, random_seed=1, progressbar=False)
+model.fit(data, random_seed=1, progressbar=False)
 th.plots.reach(model.reach(2))

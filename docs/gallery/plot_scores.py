@@ -20,6 +20,6 @@ for person in range(40):
         items = dict(zip(["item1", "item2", "item3", "item4"], options[shown], strict=True))
         rows.append({"person": person, "task": task, **items, "best": options[order[-1]], "worst": options[order[0]]})
 data = th.Choices.from_best_worst(pd.DataFrame(rows), respondent="person")
-model = th.BradleyTerryLuce(best_worst="reversed", people=th.people.Individuals())
-model.fit(data, draws=400, random_seed=1, progressbar=False)
+model = th.BradleyTerryLuce(people=th.people.Individuals())
+model.fit(data, random_seed=1, progressbar=False)
 th.plots.scores(model.scores(model.segments(2)))
