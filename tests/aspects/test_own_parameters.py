@@ -11,8 +11,7 @@ from helpers.sentences import refused
 from scipy import stats
 
 import thali as th
-from thali._aspects.likelihoods.parameters import draw_by_slices
-from thali._aspects.operations import rebuild
+from thali._aspects.operations import draw_parameters, rebuild
 from thali._aspects.state import BETA, COLUMNS, empty_state
 from thali.errors import ArgumentError, DataError
 from thali.likelihoods import Beta, Custom, Gamma, HalfNormal, LogNormal, Normal
@@ -84,7 +83,7 @@ def test_slices_draw_from_the_posterior_of_the_parameters(likelihood, beta):
     rebuild(made, cache, state)
     draws = np.empty((800, 3))
     for row in draws:
-        draw_by_slices(made, rng, cache, state)
+        draw_parameters(made, rng, cache, state)
         row[:] = cache.parameters
     base, slope = np.meshgrid(np.linspace(-4, 5, 91), np.linspace(-5, 6, 111), indexing="ij")
     noise = np.geomspace(0.02, 6.0, 120)
@@ -155,7 +154,7 @@ def test_slices_of_bounded_parameters_draw_from_their_posterior(beta):
     rebuild(made, cache, state)
     draws = np.empty((1_000, 3))
     for row in draws:
-        draw_by_slices(made, rng, cache, state)
+        draw_parameters(made, rng, cache, state)
         row[:] = cache.parameters
     x = np.geomspace(1e-9, 60.0, 4_001)
     for name, values in zip(BOUNDED, draws.T, strict=True):

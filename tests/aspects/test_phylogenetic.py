@@ -16,7 +16,6 @@ import thali._aspects.priors.phylogenetic as phylogenetic
 from thali._aspects import operations
 from thali._aspects.priors.phylogenetic import Kinship
 from thali._aspects.state import empty_state, grid_size
-from thali._inference.numerics.exponential import fast_exp
 from thali.errors import DataError
 from thali.priors import IndianBuffet, PhylogeneticBuffet
 
@@ -279,12 +278,6 @@ def test_what_does_not_fit_the_tree_is_refused():
         prior.log_prob(np.zeros((9, 1)), 1.0)
     with refused(DataError, "9 leaves", "3 options"):
         prior.draw_probabilities(np.ones((3, 1)), np.random.default_rng(0))
-
-
-def test_the_fast_exponential():
-    for x in (*np.linspace(-700.0, 700.0, 1_001), 0.0, -0.3466, 0.3466, 1e-12):
-        assert fast_exp(x) == pytest.approx(math.exp(x), rel=1e-13)
-    assert fast_exp(-1e6) < 1e-300
 
 
 @pytest.mark.fit  # for its time

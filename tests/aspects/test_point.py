@@ -102,8 +102,6 @@ def test_its_log_likelihood_and_file(tmp_path):
 def test_arguments_of_chains_are_refused():
     with refused(ArgumentError, "tempering", "method='mcmc'"):
         th.AdditiveClustering(sigma=0.1, method="map", tempering=4).fit(S4, progressbar=False)
-    with refused(ArgumentError, "method"):
-        th.AdditiveClustering(sigma=0.1, method="mode").fit(S4, progressbar=False)
 
 
 @pytest.mark.fit

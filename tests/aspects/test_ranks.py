@@ -8,7 +8,7 @@ from helpers.posterior_cases import model_of, tree_of, written
 from helpers.sentences import refused
 
 import thali as th
-from thali.errors import ArgumentError, NotFittedError
+from thali.errors import ArgumentError
 
 DATA = th.PairedComparisons([[0, 2, 1], [1, 0, 1], [1, 1, 0]], labels=["tea", "coffee", "milk"])
 
@@ -58,11 +58,6 @@ def test_the_higher_utility_is_chosen_more_often():
     assert np.abs(table[ranks].to_numpy().sum(1) - 1.0).max() < 1e-12
     assert table["rank"].to_numpy() == pytest.approx(table[ranks].to_numpy() @ np.arange(1, 10), abs=1e-9)
     assert table.index[0] == "LBJ" and table["rank"].is_monotonic_increasing
-
-
-def test_ranks_need_a_fit():
-    with pytest.raises(NotFittedError):
-        th.EliminationByAspects().ranks()
 
 
 @pytest.mark.first(1)

@@ -4,14 +4,13 @@ import numpy as np
 import pytest
 from helpers.likelihood_rows import started
 from helpers.naive import latent_features as naive
+from helpers.posterior_cases import tree_of, written
 from helpers.problems import NO_UNIQUE, build, make_state, random_comparisons
 from helpers.sentences import refused
 from helpers.set_problems import choices_of, random_choices
 
 from thali import Choices
 from thali._aspects import operations
-from thali._aspects.draws.columns import FeatureColumns
-from thali._aspects.likelihoods.set_draws import set_probability_draws
 from thali.errors import DataError
 from thali.likelihoods import Elimination, Gamma
 
@@ -49,10 +48,9 @@ def test_pairs_as_sets_have_exactly_the_likelihood_of_pairs(lapse):
 def test_elimination_that_needs_too_much_room_is_refused():
     n = 20
     data = choices_of({tuple(map(str, range(n))): [1] * n}, [str(k) for k in range(n)])
-    owners = np.concatenate([np.delete(np.arange(n), k) for k in range(n)])  # every aspect eliminates one option alone
-    columns = FeatureColumns(np.array([n]), np.ones(n), np.full(n, n - 1), owners, np.zeros((1, n)))
+    aspects = [(np.delete(np.arange(n), k), 1.0) for k in range(n)]  # each eliminates one option alone
     with refused(DataError, "65,536", "20 options"):
-        set_probability_draws(columns, data.start, data.members, 0.0)
+        tree_of([written(np.zeros((1, n)), [aspects])], data)
 
 
 @pytest.mark.fit
@@ -64,18 +62,13 @@ def test_probabilities_of_draws():
     matrix = [m[:, m.any(0)] for m in matrix]
     weights = [rng.gamma(1.0, size=m.shape[1]) for m in matrix]
     unique = rng.gamma(1.0, size=(draws, n))
-    columns = FeatureColumns(
-        np.array([m.shape[1] for m in matrix]),
-        np.concatenate(weights),
-        np.concatenate([m.sum(0) for m in matrix]),
-        np.concatenate([np.nonzero(m.T)[1] for m in matrix]),
-        unique,
-    )
-    found = set_probability_draws(columns, data.start, data.members, 0.05)
+    aspects = [
+        [(np.flatnonzero(owners), w) for owners, w in zip(m.T, own, strict=True)]
+        for m, own in zip(matrix, weights, strict=True)
+    ]
+    found = tree_of([written(unique, aspects)], data, lapse=0.05)["posterior"]["set_probability"].values[0]
     for d in range(draws):
         for v in range(data.n_sets):
             places = slice(data.start[v], data.start[v + 1])
             expected = naive.set_probabilities(data.members[places].tolist(), matrix[d], weights[d], unique[d], 0.05)
             assert found[d, places] == pytest.approx(expected, abs=1e-13)
-    part = set_probability_draws(columns, data.start, data.members, 0.05, slice(2, 4))
-    assert np.array_equal(part, found[2:4])

@@ -86,14 +86,8 @@ def test_a_summary_looks_at_groups_and_landmarks():
 WHOLE = np.arange(144) % 31
 SHOPS = [f"shop {k:03d}" for k in WHOLE]
 REFUSED = {
-    "whole": (
-        WHOLE,
-        ("Attribute 'price'", "31 levels", "at most 30 are allowed"),
-    ),
-    "labels": (
-        SHOPS,
-        ("Attribute 'price'", "31 levels", "'shop 000'", "'shop 001'"),
-    ),
+    "whole": (WHOLE, ("Attribute 'price'", "31 levels", "at most 30 are allowed")),
+    "labels": (SHOPS, ("Attribute 'price'", "31 levels", "'shop 000'", "'shop 001'")),
 }
 
 

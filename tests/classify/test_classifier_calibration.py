@@ -5,7 +5,7 @@ import pytest
 from helpers.sentences import refused, without_warnings
 
 import thali as th
-from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.errors import ArgumentError, DataError
 
 pytestmark = pytest.mark.fit
 
@@ -108,8 +108,6 @@ def test_a_variational_fit_has_a_table_as_well():
 
 def test_what_cannot_be_compared():
     model = by_map().fit(X, Y)
-    with pytest.raises(NotFittedError):
-        by_map().calibration(X, Y)
     with refused(DataError, "'never'", "'no'", "'perhaps'", "'yes'"):
         model.calibration(X[:2], ["no", "never"])
     with refused(DataError, "400 rows but y has 399 labels"):

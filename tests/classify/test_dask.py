@@ -122,8 +122,6 @@ def test_bad_blocks():
         fitted.predict(BLOCKS[:, :2])
     with refused(ArgumentError, "return_se"):
         fitted.predict_proba(BLOCKS, return_se=True)
-    with pytest.raises(th.errors.NotFittedError):
-        by_map().predict(BLOCKS)
 
 
 def test_a_constant_covariate_is_left_out():

@@ -9,7 +9,7 @@ from helpers.sentences import refused
 import thali as th
 from thali._comparison.pairs import PairSplitter
 from thali._testing.smallest import SMALLEST
-from thali.errors import ArgumentError, NotFittedError
+from thali.errors import ArgumentError
 
 RUN = {"draws": 8, "tune": 4, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
 pytestmark = pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")
@@ -76,8 +76,6 @@ def test_similarities_have_a_mean_and_a_standard_deviation_in_every_draw(uncompi
 
 def test_bad_input(uncompiled):
     part = left(random_comparisons(3, 1))
-    with pytest.raises(NotFittedError):
-        th.EliminationByAspects().predict_left_out(part)
     groups = {"women": random_comparisons(3, 1), "men": random_comparisons(3, 2)}
     model = th.EliminationByAspects("unique", people=th.people.Groups()).fit(groups, **RUN)
     with refused(ArgumentError, "predict_left_out", "of_group", "'women'"):

@@ -288,7 +288,8 @@ def test_ctrl_c_waits_for_the_compiler(cache, monkeypatch, capfd):
     with pytest.raises(KeyboardInterrupt), pressed():
         one(np.random.default_rng(1), MODEL)
     assert len(compiled) == 1 and len(kept(cache)) == 1
-    said(capfd.readouterr().err, "thali: stopping after")
+    said(error := capfd.readouterr().err, "thali: stopping after")
+    assert error.count("stopping") == 1
     assert one(np.random.default_rng(1), MODEL) == RIGHT and len(compiled) == 1
 
 

@@ -11,7 +11,6 @@ from scipy.sparse import coo_array
 import thali._data.kinds as kinds
 from thali import PairedComparisons
 from thali._reading.recognise import read
-from thali._reading.table import read_table
 from thali.errors import DataError
 
 NAN, INF = float("nan"), float("inf")
@@ -25,34 +24,14 @@ ARRAYS = [
     # counts, labels, facts
     ([[0, -3], [1, 0]], None, ("row '0'", "column '1'", "-3")),
     ([[0, 3], [2.5, 0]], "AB", ("row 'B'", "column 'A'", "2.5")),
-    (
-        [[0, NAN], [1, 0]],
-        "AB",
-        ("row 'A'", "column 'B'"),
-    ),
-    (
-        [[0, None], [1, 0]],
-        "AB",
-        ("row 'A'", "column 'B'"),
-    ),
-    (
-        [[0, 1e300], [1, 0]],
-        "AB",
-        ("row 'A'", "column 'B'", "300"),
-    ),
+    ([[0, NAN], [1, 0]], "AB", ("row 'A'", "column 'B'")),
+    ([[0, None], [1, 0]], "AB", ("row 'A'", "column 'B'")),
+    ([[0, 1e300], [1, 0]], "AB", ("row 'A'", "column 'B'", "300")),
     ([[0, INF], [1, 0]], "AB", ("row 'A'", "column 'B'")),
     ([[0, 1], ["x", 0]], "AB", ("row 'B'", "column 'A'", "'x'")),
-    (
-        np.full((2, 2), "2020-01-01", "datetime64[D]"),
-        "AB",
-        ("row 'A'", "column 'A'", "'2020-01-01'"),
-    ),
+    (np.full((2, 2), "2020-01-01", "datetime64[D]"), "AB", ("row 'A'", "column 'A'", "'2020-01-01'")),
     ([[0, 1], [1j, 0]], "AB", ("row 'A'", "column 'A'")),
-    (
-        [[0, 1], [1, 4]],
-        "AB",
-        ("row 'B'", "column 'B'"),
-    ),
+    ([[0, 1], [1, 4]], "AB", ("row 'B'", "column 'B'")),
     (np.zeros((3, 2)), None, ("`counts`", "got shape", "(3, 2)", "PairedComparisons")),
     ([1, 2, 3], None, ("`counts`", "got shape", "(3,)", "PairedComparisons")),
     ([[0, 1], [1]], None, ("`counts`",)),
@@ -63,37 +42,13 @@ ARRAYS = [
     ([[0, 0], [0, 0]], None, ("2 options",)),
     ([[0]], "A", ("got 'A'",)),
     (np.zeros((0, 0)), None, ("got none",)),
-    (
-        coo_array(([-1], ([0], [1])), shape=(2, 2)),
-        "AB",
-        ("row 'A'", "column 'B'", "-1"),
-    ),
-    (
-        coo_array(([1], ([1], [1])), shape=(2, 2)),
-        "AB",
-        ("row 'B'", "column 'B'"),
-    ),
+    (coo_array(([-1], ([0], [1])), shape=(2, 2)), "AB", ("row 'A'", "column 'B'", "-1")),
+    (coo_array(([1], ([1], [1])), shape=(2, 2)), "AB", ("row 'B'", "column 'B'")),
     (coo_array((2, 3)), None, ("`counts`", "got shape", "(2, 3)", "PairedComparisons")),
-    (
-        framed([[0, 1], [1, 0]], "AC"),
-        None,
-        ("'C'", "'B'"),
-    ),
-    (
-        framed([[0, 1], [1, 0]], "AA", "AA"),
-        None,
-        ("'A'", "positions 1 and 2"),
-    ),
-    (
-        framed([[0, 1], [1, 0]]),
-        "BA",
-        ("`labels`", "DataFrame"),
-    ),
-    (
-        framed([["A", 0, 1], ["B", 1, 0]], "xy", "oAB"),
-        None,
-        ("`counts`", "got shape", "(2, 3)", "set_index"),
-    ),
+    (framed([[0, 1], [1, 0]], "AC"), None, ("'C'", "'B'")),
+    (framed([[0, 1], [1, 0]], "AA", "AA"), None, ("'A'", "positions 1 and 2")),
+    (framed([[0, 1], [1, 0]]), "BA", ("`labels`", "DataFrame")),
+    (framed([["A", 0, 1], ["B", 1, 0]], "xy", "oAB"), None, ("`counts`", "got shape", "(2, 3)", "set_index")),
 ]
 
 
@@ -111,69 +66,21 @@ def test_weights_must_still_be_finite_and_not_negative():
 
 FRAMES = [
     # table, arguments of from_frame, sentence
-    (
-        "chosen,rejected,count\nA,B,1\nB,A,-2",
-        {},
-        ("row 1", "column 'count'", "-2"),
-    ),
+    ("chosen,rejected,count\nA,B,1\nB,A,-2", {}, ("row 1", "column 'count'", "-2")),
     ("chosen,rejected,count\nA,B,1\nB,A,0.5", {}, ("row 1", "column 'count'", "0.5", "weights=True")),
-    (
-        "chosen,rejected,n\nA,B,1\nB,A,",
-        {"count": "n"},
-        ("row 1", "column 'n'"),
-    ),
-    (
-        "chosen,rejected,n\nA,B,1\nB,A,inf",
-        {"count": "n"},
-        ("row 1", "column 'n'"),
-    ),
-    (
-        "chosen,rejected,n\nA,B,1\nB,A,two",
-        {"count": "n"},
-        ("row 1", "column 'n'", "'two'"),
-    ),
-    (
-        "chosen,rejected\nA,B\nB,B",
-        {},
-        ("'B'", "row 1", "column 'chosen'"),
-    ),
-    (
-        "chosen,rejected\nA,B\nB,",
-        {},
-        ("row 1", "column 'rejected'"),
-    ),
-    (
-        "chosen,rejected\nA,B\n ,A",
-        {},
-        ("row 1", "column 'chosen'"),
-    ),
+    ("chosen,rejected,n\nA,B,1\nB,A,", {"count": "n"}, ("row 1", "column 'n'")),
+    ("chosen,rejected,n\nA,B,1\nB,A,inf", {"count": "n"}, ("row 1", "column 'n'")),
+    ("chosen,rejected,n\nA,B,1\nB,A,two", {"count": "n"}, ("row 1", "column 'n'", "'two'")),
+    ("chosen,rejected\nA,B\nB,B", {}, ("'B'", "row 1", "column 'chosen'")),
+    ("chosen,rejected\nA,B\nB,", {}, ("row 1", "column 'rejected'")),
+    ("chosen,rejected\nA,B\n ,A", {}, ("row 1", "column 'chosen'")),
     ("chosen,rejected", {}, ("no comparisons",)),
-    (
-        "chosen,rejected,count\nA,B,0",
-        {},
-        ("2 options",),
-    ),
+    ("chosen,rejected,count\nA,B,0", {}, ("2 options",)),
     ("chosen,rejected,count\nA,A,0", {}, ("got 'A'",)),
-    (
-        "winner,rank\nA,B",
-        {},
-        ("'winner'", "'rank'", "`chosen`", "`rejected`"),
-    ),
-    (
-        "winner,loser\nA,B",
-        {"chosen": "Winer", "rejected": "loser"},
-        ("column 'Winer'", "'winner'", "'loser'"),
-    ),
-    (
-        "chosen,rejected,Count\nA,B,1",
-        {"count": "count"},
-        ("column 'count'", "'chosen'", "'rejected'", "'Count'"),
-    ),
-    (
-        "chosen,rejected\nApple,Pear",
-        {"labels": ["Appel", "Pear"]},
-        ("'Apple'", "row 0", "column 'chosen'", "`labels`"),
-    ),
+    ("winner,rank\nA,B", {}, ("'winner'", "'rank'", "`chosen`", "`rejected`")),
+    ("winner,loser\nA,B", {"chosen": "Winer", "rejected": "loser"}, ("column 'Winer'", "'winner'", "'loser'")),
+    ("chosen,rejected,Count\nA,B,1", {"count": "count"}, ("column 'count'", "'chosen'", "'rejected'", "'Count'")),
+    ("chosen,rejected\nApple,Pear", {"labels": ["Appel", "Pear"]}, ("'Apple'", "row 0", "column 'chosen'", "`labels`")),
 ]
 
 
@@ -212,27 +119,12 @@ def test_tuples(pairs, facts):
 
 PARTS = [
     (lambda data: data.subset(["tea", "cofee"]), ("option 'cofee'", "'coffee'")),
-    (
-        lambda data: data.subset(["tea", "x"]),
-        ("option 'x'", "'tea'", "'coffee'", "'milk'"),
-    ),
-    (
-        lambda data: data.subset(["tea", "tea"]),
-        ("'tea'",),
-    ),
+    (lambda data: data.subset(["tea", "x"]), ("option 'x'", "'tea'", "'coffee'", "'milk'")),
+    (lambda data: data.subset(["tea", "tea"]), ("'tea'",)),
     (lambda data: data.subset(["tea"]), ("got 'tea'",)),
-    (
-        lambda data: data.subset(["coffee", "milk"]),
-        ("2 options",),
-    ),
-    (
-        lambda data: data.without_pair("coffee", "milk"),
-        ("'coffee'", "'milk'"),
-    ),
-    (
-        lambda data: data.without_pair("tea", "milk").without_pair("coffee", "tea"),
-        ("'coffee'", "'tea'"),
-    ),
+    (lambda data: data.subset(["coffee", "milk"]), ("2 options",)),
+    (lambda data: data.without_pair("coffee", "milk"), ("'coffee'", "'milk'")),
+    (lambda data: data.without_pair("tea", "milk").without_pair("coffee", "tea"), ("'coffee'", "'tea'")),
 ]
 
 
@@ -253,68 +145,26 @@ FILES = [
     ("sep=;\nwinner;loser\nA;B\nA;C;4\n", ("Line 4", "3 cells", "2 columns")),
     ("winner,loser\nA,B,3\nB,A,4\n", ("Line 2", "3 cells", "2 columns")),
     ("winner,loser\nA,B\n\nA,C,4\n", ("Line 4", "3 cells", "2 columns")),
-    (
-        "Preferences\n,A,B\nA,0,1\nB,1,0\n",
-        ("'Preferences'",),
-    ),
-    (
-        "A\nB\n",
-        ("'A'", "commas, semicolons, tabs"),
-    ),
+    ("Preferences\n,A,B\nA,0,1\nB,1,0\n", ("'Preferences'",)),
+    ("A\nB\n", ("'A'", "commas, semicolons, tabs")),
     (bytes(range(256)), ("Excel or Parquet",)),
     (b"%PDF-1.4\n\x00\x01", ("Excel or Parquet",)),
     (b"\xd0\xcf\x11\xe0 ...", ("password-protected Office file",)),
-    (
-        "winner,loser,winner\nA,B,C\n",
-        ("'winner'",),
-    ),
-    (
-        ",A,B\nA,0,1\nC,1,0\n",
-        ("'C'", "'B'"),
-    ),
-    (
-        ",A,B\nX,0,1\nY,1,0\n",
-        ("'X'", "'Y'", "'A'", "'B'"),
-    ),
+    ("winner,loser,winner\nA,B,C\n", ("'winner'",)),
+    (",A,B\nA,0,1\nC,1,0\n", ("'C'", "'B'")),
+    (",A,B\nX,0,1\nY,1,0\n", ("'X'", "'Y'", "'A'", "'B'")),
     (",A,B,C\nA,0,1,2\nB,1,0,2\n", ("'C'", "labels; only the columns")),
-    (
-        ",A,B,C\nA,0,1,1\nA,1,0,1\nB,1,1,0\n",
-        ("'A'", "positions 1 and 2"),
-    ),
-    (
-        ",A,B\nA,0,1\nB,,0\n",
-        ("row 'B'", "column 'A'"),
-    ),
-    (
-        ",A,B\nA,0,1\nB,1,7\n",
-        ("row 'B'", "column 'B'"),
-    ),
+    (",A,B,C\nA,0,1,1\nA,1,0,1\nB,1,1,0\n", ("'A'", "positions 1 and 2")),
+    (",A,B\nA,0,1\nB,,0\n", ("row 'B'", "column 'A'")),
+    (",A,B\nA,0,1\nB,1,7\n", ("row 'B'", "column 'B'")),
     (";A;B\nA;0;1,5\nB;1;0\n", ("row 'A'", "column 'B'", "1.5")),
     (",A,B\nA,0,one\nB,1,0\n", ("row 'A'", "column 'B'", "'one'")),
-    (
-        "winner,loser,n\nA,B,3\nA,B,\n",
-        ("row 3", "column 'n'"),
-    ),
-    (
-        "winner,loser,n\nA,B,3\n,B,1\n",
-        ("row 3", "column 'winner'"),
-    ),
-    (
-        "a,b,wins_a,wins_b\nA,B,1,2\nB,A,-1,2\n",
-        ("row 3", "column 'wins_a'", "-1"),
-    ),
-    (
-        "a,b,wins_a,wins_b\nA,B,1,2\nB,B,1,2\n",
-        ("'B'", "row 3", "column 'a'"),
-    ),
-    (
-        "a,b,wins_a,wins_b,tied,draws\nA,B,1,2,0,3\nB,A,1,2,3,0\n",
-        ("'tied'", "'draws'"),
-    ),
-    (
-        "winner,loser,n,count\nA,B,1,2\n",
-        ("'winner'", "'loser'", "'count'", "'n'"),
-    ),
+    ("winner,loser,n\nA,B,3\nA,B,\n", ("row 3", "column 'n'")),
+    ("winner,loser,n\nA,B,3\n,B,1\n", ("row 3", "column 'winner'")),
+    ("a,b,wins_a,wins_b\nA,B,1,2\nB,A,-1,2\n", ("row 3", "column 'wins_a'", "-1")),
+    ("a,b,wins_a,wins_b\nA,B,1,2\nB,B,1,2\n", ("'B'", "row 3", "column 'a'")),
+    ("a,b,wins_a,wins_b,tied,draws\nA,B,1,2,0,3\nB,A,1,2,3,0\n", ("'tied'", "'draws'")),
+    ("winner,loser,n,count\nA,B,1,2\n", ("'winner'", "'loser'", "'count'", "'n'")),
 ]
 
 
@@ -331,22 +181,6 @@ def test_columns_that_say_nothing_of_choices(tmp_path):
     path.write_text("club,stadium,seats\nHull,KCOM,25400\nStoke,Bet365,30089\nWigan,DW,25138\n")
     with refused(DataError, "football.csv", "'club'", "'stadium'", "'seats'"):
         read(path, kinds.PAIRS)
-
-
-@pytest.mark.parametrize("reader", [read_table, read])
-def test_paths(reader, tmp_path):
-    (tmp_path / "choices.csv").write_text(",A,B\nA,0,1\nB,1,0\n")
-    for path, sentence in (
-        (tmp_path, f"{str(tmp_path)!r} is a folder; give the path of a file."),
-        (
-            tmp_path / "choice.csv",
-            f"There is no file {str(tmp_path / 'choice.csv')!r}. Did you mean 'choices.csv'?",
-        ),
-        (tmp_path / "no" / "x.csv", f"There is no file {str(tmp_path / 'no' / 'x.csv')!r}."),
-    ):
-        with pytest.raises(DataError) as caught:
-            reader(path)
-        assert str(caught.value) == sentence
 
 
 def test_workbooks_and_parquet_files(tmp_path):

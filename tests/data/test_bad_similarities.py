@@ -21,11 +21,7 @@ def framed(values, rows="AB", columns="AB"):
 ARRAYS = [
     # matrix, labels, facts
     (np.zeros((3, 2)), None, ("`matrix`", "got shape", "(3, 2)", "from_frame")),
-    (
-        [1, 2, 3, 4],
-        None,
-        ("4 similarities",),
-    ),
+    ([1, 2, 3, 4], None, ("4 similarities",)),
     (0.5, None, ("`matrix`", "got shape", "from_frame")),
     ([[0, 1], [1]], None, ("`matrix`",)),
     (
@@ -41,35 +37,15 @@ ARRAYS = [
     ([[1, 0.5], [0.5, 1]], "AA", ("'A'", "positions 1 and 2")),
     ([[1, 0.5], [0.5, 1]], ["A", ""], ("Labels must not be empty",)),
     ([[1, 0.5], [0.5, 1]], "ABC", ("`labels`", "got 3", "2 objects")),
-    (
-        framed([[1, 0.5], [0.5, 1]], "AC"),
-        None,
-        ("'C'", "'B'"),
-    ),
+    (framed([[1, 0.5], [0.5, 1]], "AC"), None, ("'C'", "'B'")),
     (framed([[1, 0.5], [0.5, 1]]), "BA", ("`labels`", "DataFrame")),
     (framed([[1, 0.5], [0.5, 1]], "AA"), None, ("'A'", "positions 1 and 2")),
-    (
-        [[1, INF], [INF, 1]],
-        "AB",
-        ("row 'A'", "column 'B'"),
-    ),
-    (
-        [[1, 0.5], [-INF, 1]],
-        "AB",
-        ("row 'B'", "column 'A'"),
-    ),
+    ([[1, INF], [INF, 1]], "AB", ("row 'A'", "column 'B'")),
+    ([[1, 0.5], [-INF, 1]], "AB", ("row 'B'", "column 'A'")),
     ([[1, "x"], [0.5, 1]], "AB", ("row 'A'", "column 'B'", "'x'")),
     ([[1, 0.5], [1j, 1]], "AB", ("row 'A'", "column 'B'", "0.5")),
-    (
-        [[1, 0.5, 0.2], [0.4, 1, 0.3], [0.2, 0.0, 1]],
-        "ABC",
-        ("0.3", "row 'B'", "column 'C'", "row 'C'"),
-    ),
-    (
-        [[1, 0.5], [0.4, 1]],
-        None,
-        ("0.1", "0.5", "row '0'", "column '1'"),
-    ),
+    ([[1, 0.5, 0.2], [0.4, 1, 0.3], [0.2, 0.0, 1]], "ABC", ("0.3", "row 'B'", "column 'C'", "row 'C'")),
+    ([[1, 0.5], [0.4, 1]], None, ("0.1", "0.5", "row '0'", "column '1'")),
 ]
 
 
@@ -87,10 +63,7 @@ ARGUMENTS = [
     ({"sigma": NAN}, ("sigma", "positive finite", "got nan")),
     ({"sigma": INF}, ("sigma", "positive finite", "got inf")),
     ({"sigma": "0.1"}, ("sigma", "positive finite", "got '0.1'")),
-    (
-        {"sigma": 1e-300},
-        ("sigma", "-100", "got 1"),
-    ),
+    ({"sigma": 1e-300}, ("sigma", "-100", "got 1")),
 ]
 
 
@@ -103,51 +76,19 @@ def test_arguments(arguments, facts):
 ROWS = {"a": ["x", "y"], "b": ["y", "z"], "similarity": [0.5, 0.2]}
 FRAMES = [
     (ROWS | {"a": ["x", None]}, {}, ("row 1", "column 'a'")),
-    (
-        ROWS | {"similarity": [0.5, INF]},
-        {},
-        ("row 1", "column 'similarity'"),
-    ),
-    (
-        ROWS | {"similarity": ["high", 1]},
-        {},
-        ("row 0", "column 'similarity'", "'high'"),
-    ),
+    (ROWS | {"similarity": [0.5, INF]}, {}, ("row 1", "column 'similarity'")),
+    (ROWS | {"similarity": ["high", 1]}, {}, ("row 0", "column 'similarity'", "'high'")),
     (ROWS | {"similarity": [NAN, NAN]}, {}, ("3 objects",)),
     ({"a": ["x"], "b": ["x"], "similarity": [1]}, {}, ("got 'x'",)),
     ({"a": [], "b": [], "similarity": []}, {}, ("no similarities",)),
-    (
-        ROWS | {"n": [1, -2]},
-        {},
-        ("row 1", "column 'n'", "-2"),
-    ),
+    (ROWS | {"n": [1, -2]}, {}, ("row 1", "column 'n'", "-2")),
     (ROWS, {"labels": "xy"}, ("'z'", "row 1", "column 'b'", "`labels`")),
-    (
-        ROWS,
-        {"similarity": "similarty"},
-        ("column 'similarty'", "'a'", "'b'", "'similarity'"),
-    ),
+    (ROWS, {"similarity": "similarty"}, ("column 'similarty'", "'a'", "'b'", "'similarity'")),
     (ROWS, {"first": "a"}, ("`first`", "`second`")),
-    (
-        ROWS | {"sim": 1},
-        {},
-        ("'similarity'", "'sim'"),
-    ),
-    (
-        ROWS | {"i": 1, "j": 2},
-        {},
-        ("'a'", "'b'", "'i'", "'j'"),
-    ),
-    (
-        ROWS | {"n": 1, "times": 2},
-        {},
-        ("'n'", "'times'"),
-    ),
-    (
-        {"a": ["x"], "b": ["y"], "distance": [1]},
-        {},
-        ("Column 'distance'", "from_dissimilarities"),
-    ),
+    (ROWS | {"sim": 1}, {}, ("'similarity'", "'sim'")),
+    (ROWS | {"i": 1, "j": 2}, {}, ("'a'", "'b'", "'i'", "'j'")),
+    (ROWS | {"n": 1, "times": 2}, {}, ("'n'", "'times'")),
+    ({"a": ["x"], "b": ["y"], "distance": [1]}, {}, ("Column 'distance'", "from_dissimilarities")),
 ]
 
 
@@ -165,16 +106,8 @@ def test_what_is_no_frame():
 
 
 DISSIMILARITIES = [
-    (
-        [[0, -1], [-1, 0]],
-        "linear",
-        ("'0'", "'1'", "-1"),
-    ),
-    (
-        np.zeros((3, 3)),
-        "exponential",
-        ('"exponential"', "one positive value"),
-    ),
+    ([[0, -1], [-1, 0]], "linear", ("'0'", "'1'", "-1")),
+    (np.zeros((3, 3)), "exponential", ('"exponential"', "one positive value")),
     (np.ones((3, 3)), lambda d: d[:2], ("`how`", "3 finite", "got an", "(2,)")),
     (np.ones((3, 3)), lambda d: 1 / (d - 1), ("`how`", "3 finite", "got some")),
     (np.ones((3, 3)), lambda d: "text", ("`how`", "3 finite", "got str")),
@@ -202,16 +135,8 @@ SUBJECTS = [
     (np.zeros((0, 3, 3)), {}, ("`matrices`", "got shape", "(0, 3, 3)")),
     (framed(GOOD), {}, ("`matrices`", "got shape", "(2, 2)")),
     ([GOOD, [[1, 0.5, 0], [0.5, 1, 0]]], {}, ("`matrix`", "got shape", "(2, 3)")),
-    (
-        [GOOD, [[1, 0.5], [0.1, 1]]],
-        {},
-        ("0.4", "0.5", "row '0'"),
-    ),
-    (
-        [framed(GOOD), framed(GOOD, "AC", "AC")],
-        {},
-        ("'A'", "'C'"),
-    ),
+    ([GOOD, [[1, 0.5], [0.1, 1]]], {}, ("0.4", "0.5", "row '0'")),
+    ([framed(GOOD), framed(GOOD, "AC", "AC")], {}, ("'A'", "'C'")),
     (np.full((2, 3, 3), NAN), {}, ("3 objects",)),
 ]
 
@@ -250,32 +175,14 @@ def test_similarities_are_not_read_as_comparisons(content, facts, tmp_path):
 
 
 FILES = [
-    (
-        ",A,B\nA,1,0.5\nC,0.5,1\n",
-        ("'C'", "'B'"),
-    ),
-    (
-        ",A,B\nX,1,0.5\nY,0.5,1\n",
-        ("'X'", "'Y'", "'A'", "'B'"),
-    ),
+    (",A,B\nA,1,0.5\nC,0.5,1\n", ("'C'", "'B'")),
+    (",A,B\nX,1,0.5\nY,0.5,1\n", ("'X'", "'Y'", "'A'", "'B'")),
     (",A,B\nA,1,high\nB,0.5,1\n", ("row 'A'", "column 'B'", "'high'")),
-    (
-        ",A,B\nA,1,0.5\nB,inf,1\n",
-        ("row 'B'", "column 'A'"),
-    ),
-    (
-        ",A,B\nA,1,0.5\nB,0.2,1\n",
-        ("0.3", "0.5", "row 'A'", "column 'B'"),
-    ),
+    (",A,B\nA,1,0.5\nB,inf,1\n", ("row 'B'", "column 'A'")),
+    (",A,B\nA,1,0.5\nB,0.2,1\n", ("0.3", "0.5", "row 'A'", "column 'B'")),
     (",A,B\nA,,\nB,,\n", ("2 objects",)),
-    (
-        "a,b,similarity\nA,B,inf\n",
-        ("row 2", "column 'similarity'"),
-    ),
-    (
-        ",A,B,C\nA,0.5,0.1\nB,0.4\nC\n",
-        ("Line 2", "3 cells", "4 columns"),
-    ),
+    ("a,b,similarity\nA,B,inf\n", ("row 2", "column 'similarity'")),
+    (",A,B,C\nA,0.5,0.1\nB,0.4\nC\n", ("Line 2", "3 cells", "4 columns")),
 ]
 
 

@@ -39,22 +39,13 @@ BAD = [
     (lambda: th.Triplets.from_frame(table()), ("triplets; expected three",)),
     (lambda: th.Triplets.from_frame(table(odd="a").iloc[:0]), ("no questions",)),
     (lambda: th.Triplets.from_frame(table(object4="e", odd="a")), ("4 columns",)),
-    (
-        lambda: th.Triplets.from_frame(table(chosen1="a", chosen2="a")),
-        ("row 0", "'a'"),
-    ),
-    (
-        lambda: th.Triplets.from_frame(table(odd="a", trial=1), question="trial"),
-        ("'a'", "'b'", "'c'"),
-    ),
+    (lambda: th.Triplets.from_frame(table(chosen1="a", chosen2="a")), ("row 0", "'a'")),
+    (lambda: th.Triplets.from_frame(table(odd="a", trial=1), question="trial"), ("'a'", "'b'", "'c'")),
     (lambda: th.Triplets.from_frame(table(odd="a"), odd="od"), ("column 'od'",)),
     (lambda: th.Triplets.from_anchored([0], [1, 2], [2]), ("entry per question",)),
     (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[0]), ("responses", "positive")),
     (lambda: th.Triplets.from_anchored([0], [1], [2], responses=[1, 1]), ("per question", "1 question")),
-    (
-        lambda: th.Triplets.from_sets([["a", "b"]], [("a", "b")]),
-        ("Set 0", "2 objects"),
-    ),
+    (lambda: th.Triplets.from_sets([["a", "b"]], [("a", "b")]), ("Set 0", "2 objects")),
     (lambda: th.Triplets.from_sets([["a", "b", "a"]], [("a", "b")]), ("Set 0", "contains 'a'")),
     (lambda: th.Triplets.from_sets([[("a", "b")]], [("a", "b")]), ("Set 0",)),
     (lambda: th.Triplets.from_sets([[("a", "b"), ("b", "a")]], [("a", "b")]), ("row 0",)),
@@ -62,10 +53,7 @@ BAD = [
     (lambda: th.Triplets.from_sets([[("a", "b"), ("c", "d")]], [("a", "d")]), ("'a'", "'d'", "row 0")),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], []), ("1 set", "0 pairs")),
     (lambda: th.Triplets.from_sets([["a", "b", "c"]], [("a", "b", "c")]), ("give two objects",)),
-    (
-        lambda: th.Similarities(np.array([[0, 1, 2]] * 5)),
-        ("the odd one last",),
-    ),
+    (lambda: th.Similarities(np.array([[0, 1, 2]] * 5)), ("the odd one last",)),
 ]
 
 
@@ -91,11 +79,7 @@ REFUSED = [
     (th.AdditiveClustering(link="ratio"), SIMILAR, ("link",)),
     (th.AdditiveClustering(lapse=0.1), SIMILAR, ("lapse",)),
     (th.AdditiveClustering(link="log"), DATA, ("link", "'exp'", "'ratio'", "got 'log'")),
-    (
-        th.AdditiveClustering(lapse=1.0),
-        DATA,
-        ("lapse",),
-    ),
+    (th.AdditiveClustering(lapse=1.0), DATA, ("lapse",)),
     (th.AdditiveClustering(weight_prior=(0.1, 1)), DATA, ("weight_prior", "0.5")),
 ]
 

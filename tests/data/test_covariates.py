@@ -150,14 +150,8 @@ def test_covariates_of_options_are_differences():
         (1.5, ("covariate 'x'",)),
         ("A", ("covariate 'x'", "'A'")),
         ([np.nan, *range(53)], ("covariate 'x'", "row 0")),
-        (
-            [1e300, *range(53)],
-            ("covariate 'x'", "300"),
-        ),
-        (
-            [1e-300, 0.0] * 27,
-            ("covariate 'x'", "-300"),
-        ),
+        ([1e300, *range(53)], ("covariate 'x'", "300")),
+        ([1e-300, 0.0] * 27, ("covariate 'x'", "-300")),
         ([np.inf, *range(53)], ("covariate 'x'", "row 0")),
         ([None, *"AB" * 26, "A"], ("row 0", "column 'x'")),
         ([f"no {k}" for k in range(54)], ("54 rows",)),

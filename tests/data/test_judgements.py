@@ -196,15 +196,9 @@ BAD = [
     (changed(0, 2, "x"), ("row 'tea'", "column 'milk'", "'x'")),
     (changed(0, 2, 0), ("row 'tea'", "column 'milk'", "`judgements`")),
     (changed(0, 2, NAN), ("row 'tea'", "column 'milk'", "`judgements`")),
-    (
-        changed(0, 2, 4, both=False),
-        ("`judgements`", "row 'tea'", "column 'milk'"),
-    ),
+    (changed(0, 2, 4, both=False), ("`judgements`", "row 'tea'", "column 'milk'")),
     (np.ones((2, 2)), ("`judgements`", "`matrix`", "got 2")),
-    (
-        7,
-        ("`judgements`", "got shape", "`matrix`"),
-    ),
+    (7, ("`judgements`", "got shape", "`matrix`")),
     (
         pd.DataFrame(NUMBERS, ["tea", "coffee", "cola"], ["tea", "coffee", "cola"]),
         ("`judgements`", "`matrix`", "'cola'", "'milk'"),

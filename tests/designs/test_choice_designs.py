@@ -237,51 +237,30 @@ def test_what_a_design_cannot_tell():
 
 
 MISTAKES = [
-    (
-        {"attributes": ["brand"]},
-        ("attributes", "'price'", "12"),
-    ),
+    ({"attributes": ["brand"]}, ("attributes", "'price'", "12")),
     ({"attributes": {"a": [1, 1]}}, ("`attributes`: 'a' must",)),
     ({"attributes": {"a": "xy"}}, ("'a'", "got 'xy'")),
-    (
-        {"attributes": {"task": [1, 2]}},
-        ("'task'",),
-    ),
+    ({"attributes": {"task": [1, 2]}}, ("'task'",)),
     ({"tasks": 0}, ("tasks", "got 0")),
     ({"alternatives": 1}, ("alternatives", "got 1")),
     ({"alternatives": 19}, ("alternatives", "19")),
-    (
-        {"tasks": 2},
-        ("2 tasks", "4 coefficients", "are 5;", "3 tasks"),
-    ),
+    ({"tasks": 2}, ("2 tasks", "4 coefficients", "are 5;", "3 tasks")),
     ({"none": "no"}, ("none", "got 'no'")),
     ({"versions": 0}, ("versions", "got 0")),
     ({"prohibited": [{"zoom": ["no", "yes"]}]}, ("product; allow at least one",)),
-    (
-        {"prohibited": [{"brand": "A", "zoom": ["no", "yes"]}]},
-        ("product with brand",),
-    ),
-    (
-        {"prohibited": ["A"]},
-        ("prohibited", "'brand'", "'A'", "'price'"),
-    ),
+    ({"prohibited": [{"brand": "A", "zoom": ["no", "yes"]}]}, ("product with brand",)),
+    ({"prohibited": ["A"]}, ("prohibited", "'brand'", "'A'", "'price'")),
     ({"prohibited": {"brend": "A"}}, ("prohibited", "contains 'brend'", "'brand'")),
     ({"prohibited": {"brand": "D"}}, ("'brand'", "level 'D'", "'A'", "'B'")),
     (
         {"prohibited": [{"brand": ["A", "B"], "zoom": "yes"}, {"brand": "C", "zoom": "no"}], "tasks": 20},
         ("'brand'", "'zoom'"),
     ),
-    (
-        {"prior": 3},
-        ("prior", "'price'", "-0.2", "got 3"),
-    ),
+    ({"prior": 3}, ("prior", "'price'", "-0.2", "got 3")),
     ({"prior": {"none": 1}}, ("prior", "contains 'none'")),
     ({"prior": {"zoom": [1]}}, ("prior", "got 1", "'zoom'", "2 levels")),
     ({"prior": {"zoom": {"no": np.nan}}}, ("'zoom'", "got nan")),
-    (
-        {"prior": {"zoom": -1}},
-        ("'zoom'", "got -1"),
-    ),
+    ({"prior": {"zoom": -1}}, ("'zoom'", "got -1")),
 ]
 
 
@@ -426,16 +405,8 @@ def test_mistakes_of_what_is_asked_besides(how, facts):
             {"prohibited": {"brand": "A", "zoom": "yes"}, "interactions": [("price", "zoom"), ("brand", "zoom")]},
             ("'brand'", "'zoom'"),
         ),
-        (
-            TWO,
-            {"directions": WAYS, "interactions": [("price", "zoom")]},
-            ("directions", "'price'", "'zoom'"),
-        ),
-        (
-            TWO,
-            {"directions": WAYS, "prohibited": {"price": [10, 11], "zoom": "no"}},
-            ("'price'", "'zoom'"),
-        ),
+        (TWO, {"directions": WAYS, "interactions": [("price", "zoom")]}, ("directions", "'price'", "'zoom'")),
+        (TWO, {"directions": WAYS, "prohibited": {"price": [10, 11], "zoom": "no"}}, ("'price'", "'zoom'")),
     ],
 )
 def test_what_no_design_could_tell_is_said_before_one_is_searched(attributes, how, facts, monkeypatch):

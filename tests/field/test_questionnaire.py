@@ -219,11 +219,7 @@ def test_what_a_study_cannot_say(study, facts):
             ("3 options", "set 2"),
         ),
         (pd.concat([products(), products()]), None, ("Task 1", "1 twice")),
-        (
-            products().assign(held_out=[0, 1] * 4),
-            None,
-            ("Task 1",),
-        ),
+        (products().assign(held_out=[0, 1] * 4), None, ("Task 1",)),
         (products().assign(task=[1, 1, None, None, 3, 3, 4, 4]), None, ("Column 'task'", "row 3")),
         (
             pd.DataFrame([[1, "a", "b"], [None, "b", "c"]], columns=["version", "option1", "option2"]),
@@ -381,12 +377,7 @@ def test_a_list_names_pictures_beside_it(tmp_path):
     ("design", "kind", "study", "facts"),
     [
         (["A", "B"], "pairs", {}, ("'A' and 'B'", "sides of a pair")),
-        (
-            ["a", "b", "c"],
-            "ranking",
-            {"questions": [{"name": "rank1", "ask": "?"}]},
-            ("question 'rank1'",),
-        ),
+        (["a", "b", "c"], "ranking", {"questions": [{"name": "rank1", "ask": "?"}]}, ("question 'rank1'",)),
         (
             ["a", "b", "c"],
             "best",
@@ -394,12 +385,7 @@ def test_a_list_names_pictures_beside_it(tmp_path):
             ("question 'age'", "is greater than"),
         ),
         *(
-            (
-                ["tea", "milk"],
-                "pairs",
-                {name: [{"options": ["tea", "1e2"], **more}]},
-                ("option '1e2'",),
-            )
+            (["tea", "milk"], "pairs", {name: [{"options": ["tea", "1e2"], **more}]}, ("option '1e2'",))
             for name, more in (("catch", {"answer": "tea"}), ("practice", {}))
         ),
         (["a", "b", "c"], "best", {"post": "http://[::1]:8000/x"}, ("'post'", "must be an address")),

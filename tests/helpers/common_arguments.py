@@ -73,7 +73,11 @@ OWN = {
         " (of every replica; of groups 10) where `draws` are given or levels are annealed, otherwise between 10 and"
         " that."
     ),
-    ("BradleyTerryLuce", "tune"): Own('With ``method="laplace"`` there are none.'),
+    ("BradleyTerryLuce", "draws"): Own("With ``people=Individuals()`` it looks after 500 first."),
+    ("BradleyTerryLuce", "tune"): Own(
+        'None means 1,000, or 300 with ``people=Individuals()``. With ``method="laplace"`` there are none.',
+        type="int, optional",
+    ),
     ("BradleyTerryLuce", "thin"): Own('None means 1; only of ``method="mcmc"``.'),
     ("HierarchicalLogit", "draws"): Own(
         "Of so many respondents that 1,000 draws of all of them take more than half a GB, there are fewer draws,"

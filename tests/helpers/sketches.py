@@ -10,6 +10,7 @@ from contextlib import contextmanager
 import pytest
 
 FOLDERS = (
+    "paired",
     "surfaces/app",
     "surfaces/cli",
     "surfaces/report",

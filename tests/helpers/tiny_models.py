@@ -1,6 +1,6 @@
 """Every model of thali on data of a few rows with a budget of a few draws: a new model adds its row to `TINY`."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, partial
 from itertools import combinations
 from typing import Any
@@ -19,8 +19,8 @@ class Tiny(Smallest):
 
     Parameters
     ----------
-    bad_run, bad_data : dict, tuple
-        A budget and data that no fit accepts.
+    bad_data : tuple
+        Data that no fit accepts.
     has_chains : bool
         Whether the fit draws; if not it takes neither `cores` nor Ctrl-C.
     keeps_beginning : bool
@@ -29,7 +29,6 @@ class Tiny(Smallest):
         Functions of `thali.plots` that draw it; None: those of its spec.
     """
 
-    bad_run: dict[str, Any] = field(default_factory=lambda: {"draws": 0})
     bad_data: tuple = (None,)
     has_chains: bool = True
     keeps_beginning: bool = True
@@ -42,7 +41,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "bradley-terry-luce": {},
     "bradley-terry-luce, mcmc": {},
     "bradley-terry-luce, maximum likelihood": {
-        "bad_run": {},
         "has_chains": False,
         "pictures": ("ranks", "predictions"),
     },
@@ -58,7 +56,6 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "elimination-by-aspects, choice kinds": {"pictures": _OF_GROUPS},
     "elimination-by-aspects, covariates": {},
     "elimination-by-aspects, maximum likelihood": {
-        "bad_run": {},
         "has_chains": False,
         "pictures": ("utility_scale", "predictions"),
     },
@@ -67,13 +64,13 @@ _SPECIAL: dict[str, dict[str, Any]] = {  # by the name of the spec, with what is
     "additive-clustering, triplet groups": {"pictures": _OF_GROUPS},
     "latent-feature-model": {},
     "product-classes": {"keeps_beginning": False},
-    "multinomial-logit": {"bad_run": {}, "has_chains": False},
-    "multinomial-logit, amounts": {"bad_run": {}, "has_chains": False},
+    "multinomial-logit": {"has_chains": False},
+    "multinomial-logit, amounts": {"has_chains": False},
     "hierarchical-logit": {},
     "hierarchical-logit, attention": {},
     "hierarchical-logit, amounts": {},
-    "latent-class-logit": {"bad_run": {}, "has_chains": False},
-    "latent-class-logit, columns of people": {"bad_run": {}, "has_chains": False},
+    "latent-class-logit": {"has_chains": False},
+    "latent-class-logit, columns of people": {"has_chains": False},
     "plackett-luce": {"bad_data": (None, None)},
     "sparse-logit": {"bad_data": (None, None)},
 }

@@ -31,7 +31,6 @@ from thali._choice.product_classes.state import (
 )
 from thali._inference import jobs
 from thali._inference.arrays import from_bytes, to_bytes
-from thali._inference.interrupts import held_back
 from thali._inference.threads import Sliced, _Piece, in_threads, run_in_threads
 from thali.errors import DataError
 
@@ -123,19 +122,6 @@ def test_pieces_of_work_are_whole():
     assert states["begun"] == states["ended"] < 100
 
 
-def test_ctrl_c_is_held_back_and_passed_on_once(capfd):
-    done, inside = [], threading.Event()
-    with pytest.raises(KeyboardInterrupt), pressed(0.1, 0.15, after=inside) as keys:
-        with held_back("wait"):
-            with held_back("wait") as inner:
-                inside.set()
-                keys.last.wait(PATIENCE)
-                time.sleep(0.01)
-            done.append(inner.is_noted)
-        done.append("outer")
-    assert done == [True] and capfd.readouterr().err == "wait\n"
-
-
 PRESSED_WHILE_A_CALL_BEGINS = """
 import ctypes, signal
 import numpy as np
@@ -172,15 +158,10 @@ def test_ctrl_c_while_a_compiled_call_begins_is_no_crash(entry):
 
 def test_nothing_is_held_back_in_a_thread():
     found = []
-
-    def ask():
-        with held_back() as held:
-            found.append((signal.getsignal(signal.SIGINT), held.is_noted))
-
-    thread = threading.Thread(target=ask)
+    thread = threading.Thread(target=in_threads, args=(lambda _: found.append(signal.getsignal(signal.SIGINT)), 3, 1))
     thread.start()
     thread.join()
-    assert found == [(signal.getsignal(signal.SIGINT), False)]
+    assert found == [signal.getsignal(signal.SIGINT)] * 3
 
 
 # every kind of model --------------------------------------------------------------------------------------

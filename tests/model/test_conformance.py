@@ -26,7 +26,7 @@ from thali._data.kinds import (
 )
 from thali._inference.threads import Sliced
 from thali._model.registry import SPECS
-from thali.errors import ArgumentError, DataError, InterruptedWarning, NotFittedError
+from thali.errors import ArgumentError, DataError, InterruptedWarning
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
 
@@ -101,13 +101,6 @@ def test_fit_returns_the_model(name):
     assert TINY[name].fit(model) is model
 
 
-@of_models(NAMES)
-def test_before_fit_there_is_no_answer(name):
-    for ask in (TINY[name].ask, lambda model: model.summary()):
-        with refused(NotFittedError, "has not been"):
-            ask(TINY[name].model())
-
-
 @of_models(DRAWN)
 def test_the_summary_has_the_columns_of_arviz(name):
     summary = fitted(name).summary()
@@ -180,8 +173,6 @@ def test_a_saved_model_answers_as_before(name, tmp_path):
 )  # not yet
 def test_log_evidence(name, tmp_path):
     how = {"draws": 10, "tune": 5, "chains": 2, "thin": 1, "random_seed": 1, "progressbar": False}
-    with pytest.raises(NotFittedError):
-        TINY[name].model().log_evidence(**how)
     if name == "additive-clustering":  # whose sigma is known
         model = th.AdditiveClustering(sigma=0.1).fit(*TINY[name].data(), **TINY[name].run)
     else:
@@ -250,15 +241,6 @@ def test_bad_data_are_refused_before_any_sweep(name, monkeypatch):
     with pytest.raises(DataError) as error:
         TINY[name].fit(TINY[name].model(), TINY[name].bad_data)
     assert "\n" not in str(error.value)
-
-
-@of_models([name for name in NAMES if TINY[name].bad_run])
-def test_bad_arguments_are_refused_before_any_sweep(name, monkeypatch):
-    watched_runs.forbid_sweeps(monkeypatch)
-    with pytest.raises(ArgumentError) as error:
-        TINY[name].fitted(**TINY[name].bad_run)
-    said = str(error.value)
-    assert "\n" not in said and next(iter(TINY[name].bad_run)) in said
 
 
 @of_models(NAMES)

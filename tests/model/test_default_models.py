@@ -13,7 +13,7 @@ from thali._data.groups import GroupedData
 from thali._model.default_models import compared_by_default, default_model
 from thali.errors import DataError
 
-INDIVIDUALS = {"people": "individuals", "aspects": "unique"}
+INDIVIDUALS = {"people": "individuals"}
 
 
 def experiment(people, tasks):
@@ -64,11 +64,11 @@ TABLE = {
     "one respondent answered many tasks": (lambda: experiment(1, 12), "multinomial-logit", {}),
     "MaxDiff of sets of four": (lambda: best_worst(4), "BTL", {}),
     "MaxDiff of sets of three": (lambda: best_worst(3), "BTL", {}),
-    "MaxDiff of known respondents": (maxdiff, "elimination-by-aspects", INDIVIDUALS),
-    "MaxDiff of sets of seven": (lambda: best_worst(7), "BTL", {"best-worst": "reversed"}),
+    "MaxDiff of known respondents": (maxdiff, "BTL", INDIVIDUALS),
+    "MaxDiff of sets of seven": (lambda: best_worst(7), "BTL", {}),
     "rankings": (rankings, "BTL", {}),
     "choices from sets of four": (lambda: sets(4), "BTL", {}),
-    "choices from sets of four by known respondents": (lambda: sets(4, people=2), "BTL", {}),
+    "choices from sets of four by known respondents": (lambda: sets(4, people=2), "BTL", INDIVIDUALS),
     "choices from sets of three": (lambda: sets(3, people=2), "elimination-by-aspects", {}),
     "pairs of 40 options": (lambda: pairs(40), "elimination-by-aspects", {}),
     "pairs of 41 options": (lambda: pairs(41), "BTL", {}),
@@ -101,7 +101,7 @@ def test_a_respondent_who_answered_once_has_no_individual_worths():
         (lambda: pairs(41), ["draws"], "BTL", {}),
         (maxdiff, ["people"], "BTL", {}),
         (maxdiff, ["method"], "BTL", {}),
-        (maxdiff, ["by", "seed"], "elimination-by-aspects", INDIVIDUALS),
+        (maxdiff, ["by", "seed"], "BTL", INDIVIDUALS),
         (lambda: pairs(41), ["group"], "elimination-by-aspects", {"aspects": "unique"}),
         (lambda: best_worst(7), ["best-worst"], "BTL", {}),
     ],
@@ -127,7 +127,7 @@ def test_other_models_are_those_that_the_data_can_have():
 @pytest.mark.fit
 def test_fit_fits_the_default_model():
     model = th.fit(maxdiff(), draws=20, tune=20, chains=2, random_seed=1, progressbar=False)
-    assert model.people == th.people.Individuals() and model.aspects == "unique"
+    assert model.people == th.people.Individuals()
     assert model.posterior_["posterior"].sizes["draw"] == 20
 
 
@@ -150,7 +150,7 @@ def test_fit_refuses_what_is_no_data():
         (sets(5), "usual"),
         (best_worst(4), "BTL"),
         (th.Choices.from_rankings(["a > b = c", "b = c > a", "c > a = b"]), "BTL"),
-        (best_worst(4, respondent=[f"p{k % 5}" for k in range(126)]), "BTL,individuals=individuals:unique"),
+        (best_worst(4, respondent=[f"p{k % 5}" for k in range(126)]), "BTL,individuals=individuals:BTL"),
     ],
 )
 def test_models_with_shared_aspects_are_compared_where_they_can_be_fitted(data, models):

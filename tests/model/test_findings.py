@@ -17,7 +17,7 @@ from helpers.tiny_models import TINY, fitted, of_models
 import thali as th
 from thali._model.finding import BRIEF, FILE, FILES, PAGE, SHOWN, TEXT, Finding, Findings, Maker, Picture, finding
 from thali._model.registry import SPECS
-from thali.errors import ArgumentError, DataError, DefectWarning, NotFittedError, Setting
+from thali.errors import ArgumentError, DataError, DefectWarning, Setting
 
 CELEBRITIES = th.datasets.celebrities
 
@@ -117,8 +117,6 @@ def test_settings_are_checked():
     for wrong in (0, 1, 95):
         with refused(ArgumentError, "ci", "0", "1"):
             model.findings(ci=wrong)
-    with pytest.raises(NotFittedError):
-        th.EliminationByAspects().findings()
     with refused(ArgumentError, "got 'ci'"):
         th.findings(th.paired.transitivity(CELEBRITIES()), ci=0.5)
     with refused(ArgumentError, "findings"):

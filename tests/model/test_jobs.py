@@ -30,7 +30,6 @@ from thali.errors import (
     EstimateWarning,
     IncompleteWarning,
     InterruptedWarning,
-    NotFittedError,
     ThaliWarning,
 )
 
@@ -589,8 +588,6 @@ def test_snapshots_take_a_small_share_of_the_time(tmp_path, monkeypatch):
 
 def test_what_cannot_be_continued(tmp_path):
     model = th.EliminationByAspects("unique")
-    with refused(NotFittedError, "has not been"):
-        model.continue_fit(10)
     model = fit_there(None)
     with refused(ArgumentError, "1; got"):
         model.continue_fit(0)

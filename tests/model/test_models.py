@@ -110,11 +110,6 @@ def test_predictions_follow_the_order_of_the_pair(data):
 @pytest.mark.parametrize(
     "arguments, sentence",
     [
-        ({"lapse": "much"}, ("lapse", "'much'")),
-        ({"aspects": 0}, ("1; got", "0")),
-        ({"aspects": 2.5}, ("number of features", "2.5")),
-        ({"aspects": True}, ("'ibp'",)),
-        ({"aspects": "some"}, ("'ibp'", "'unique'", "'some'")),
         ({"aspects": "unique", "unique": False}, ("No option has",)),
         ({"aspects": np.ones((8, 2))}, ("8 rows", "9 options")),
         ({"aspects": np.full((9, 2), 0.5)}, ("0/1 matrix", "1")),
@@ -125,27 +120,12 @@ def test_predictions_follow_the_order_of_the_pair(data):
         ({"aspects": {label: [] for label in GROUPS}, "unique": False}, ("No option has",)),
         ({"alpha": 1e90}, ("implies a prior", "features")),
         ({"aspects": matrix(), "alpha": 1.0}, ("`alpha` does not",)),
-        ({"unique": 3}, ("3",)),
         ({"unique": False, "lapse": 0.0}, ("with", "unique=False")),
-        ({"method": "guess"}, ("'mcmc'", "'maximum-likelihood'", "'guess'")),
     ],
 )
 def test_bad_arguments(data, arguments, sentence):
     with refused(ArgumentError, *sentence):
         th.EliminationByAspects(**arguments).fit(data, **QUICK)
-
-
-@pytest.mark.parametrize(
-    "budget, sentence",
-    [
-        ({"draws": 10.5}, ("`draws` must be",)),
-        ({"random_seed": 1.5}, ("random_seed", "1.5")),
-        ({"random_seed": "a"}, ("random_seed", "'a'")),
-    ],
-)
-def test_bad_budgets(data, budget, sentence):
-    with refused(ArgumentError, *sentence):
-        th.EliminationByAspects().fit(data, **(QUICK | budget))
 
 
 def test_bad_weight_priors(data):

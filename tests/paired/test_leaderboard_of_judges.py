@@ -135,7 +135,6 @@ def score_by(board, answers):
 
 
 @pytest.mark.first(1)
-@pytest.mark.exact
 @pytest.mark.parametrize("judges", [5, 55], ids=["fitted again", "a step"])
 def test_the_others_predict_a_judge_as_without_the_judge(judges):
     """Above 50 judges by one step of Newton's method, which is near."""
@@ -143,7 +142,7 @@ def test_the_others_predict_a_judge_as_without_the_judge(judges):
     if judges > 5:  # the first judges much, and against all others
         frame.loc[::5, "judge"] = "j0"
         frame.loc[::5, "winner"] = frame["winner"][::5].replace({"model_a": "model_b", "model_b": "model_a"})
-    how = {"judges": True, "judge_sd": 0.5, "progressbar": False}
+    how = {"judges": True, "judge_sd": 0.5, "random_seed": 1, "progressbar": False}
     board = th.leaderboard(frame, **how)
     found, errors = board.judges()["log_score"], []
     for name in ["j0", "j1", "j2", "j3", "j4"] if judges == 5 else ["j0"]:
@@ -379,7 +378,7 @@ def test_they_are_drawn():
     ):
         with pytest.raises(DataError, match=sentence):
             draw()
-    many = battles(2000, 3, options=9, judges=70)
+    many = battles(700, 3, options=9, judges=70)
     board = th.leaderboard(many, judges=True, progressbar=False)
     assert "60 of 70 judges" in th.plots.judges(board.judges()).get_xlabel()
     board = th.leaderboard(many, period="week", date="day", progressbar=False)

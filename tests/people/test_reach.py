@@ -48,7 +48,7 @@ def test_a_second_favourite_of_everybody_adds_nothing():
     table = reach_table(reaches, "abc", 2, 3, 0, 0.89)
     assert [set(each) for each in table["members"]] == [set("ac"), set("bc"), set("ab")]
     np.testing.assert_allclose(table["reach"], [1.0, 1.0, 0.9])
-    np.testing.assert_allclose(table["best"], [1.0, 1.0, 0.0])  # no other reaches more than either
+    np.testing.assert_allclose(table["best"], [0.5, 0.5, 0.0])  # which share the first place
 
 
 def test_intervals_are_of_the_population():

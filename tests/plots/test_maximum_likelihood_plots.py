@@ -8,7 +8,7 @@ from matplotlib import pyplot as plt
 
 import thali as th
 from thali import plots
-from thali.errors import ArgumentError, NotFittedError
+from thali.errors import ArgumentError
 
 
 @pytest.fixture(scope="module")
@@ -80,11 +80,6 @@ def test_aspects_that_are_no_tree_have_no_picture_of_one():
     crossing = {who: TREE[who] for who in TREE} | {"LBJ": ["politician", "x"], "JU": ["athlete", "x"]}
     with refused(ArgumentError, "'preference_tree'", "utility_scale"):
         maximised(crossing).plot("preference_tree")
-
-
-def test_a_model_before_its_fit_is_refused():
-    with refused(NotFittedError, "has not been"):
-        th.EliminationByAspects(method="maximum-likelihood").plot("utility_scale")
 
 
 @pytest.mark.parametrize("n", [4, 40])

@@ -14,8 +14,6 @@ from helpers.set_problems import TRIPLE, choices_of, random_choices
 
 import thali as th
 from thali import Choices
-from thali._aspects.draws.columns import FeatureColumns
-from thali._aspects.likelihoods.set_draws import set_probability_draws
 from thali.errors import ArgumentError, DataError, DataWarning, ThaliWarning
 
 
@@ -131,11 +129,10 @@ def conditional_logit(data):
 
 
 def elimination_with_unique_aspects(data, utilities):
-    """The log-likelihood of elimination without shared aspects, by the arithmetic of the samplers."""
-    weights = np.exp(utilities)[None]
-    none = np.zeros(0, np.int64)
-    columns = FeatureColumns(np.zeros(1, np.int64), none.astype(float), none, none, weights)
-    p = set_probability_draws(columns, data.start, data.members, 0.0)[0]
+    """The log-likelihood of elimination without shared aspects."""
+    aspects, weights = {i: [i] for i in range(data.n_options)}, dict(enumerate(np.exp(utilities)))
+    sets = np.split(data.members, data.start[1:-1])
+    p = np.concatenate([th.likelihoods.elimination_probabilities(each.tolist(), aspects, weights) for each in sets])
     return float(data.counts @ np.log(p))
 
 
@@ -186,21 +183,15 @@ def five_aspects(seed=0, occasions=20_000):
     labels = list("ABCDEF")
     members = ["AB", "CD", "ACE", "BDF", "DEF"]
     weights = [3.0, 2.0, 2.5, 1.5, 2.0]
-    matrix = np.array([[x in owners for owners in members] for x in labels])
     sets: dict = {}
-    columns = FeatureColumns(
-        np.array([5]),
-        np.array(weights),
-        matrix.sum(0),
-        np.nonzero(matrix.T)[1],
-        np.full((1, 6), 1.0),
-    )
+    aspects = {i: [k for k, owners in enumerate(members) if x in owners] + [x] for i, x in enumerate(labels)}
+    weight = dict(enumerate(weights)) | dict.fromkeys(labels, 1.0)
     for _ in range(occasions):
         offered = tuple(sorted(rng.permutation(6)[: rng.integers(2, 6)]))
         sets[offered] = sets.get(offered, 0) + 1
     counts = {}
     for offered, times in sets.items():
-        p = set_probability_draws(columns, np.array([0, len(offered)]), np.array(offered), 0.01)[0]
+        p = th.likelihoods.elimination_probabilities(offered, aspects, weight, lapse=0.01)
         counts[tuple(labels[i] for i in offered)] = rng.multinomial(times, p / p.sum())
     return choices_of(counts, labels), [tuple(owners) for owners in members]
 

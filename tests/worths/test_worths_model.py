@@ -221,7 +221,8 @@ def test_respondents_who_repeat_themselves_widen_intervals():
         ({"best_worst": "both"}, ("best_worst", "'both'")),
         ({"method": "gibbs"}, ("method", "'gibbs'")),
         ({"method": "ML", "spread": 2.0}, ("spread", "method='laplace'")),
-        ({"people": th.people.Individuals()}, ("Individuals()", "EliminationByAspects('unique'")),
+        ({"people": th.people.LatentClasses(2)}, ("LatentClasses(classes=2)", "EliminationByAspects('unique'")),
+        ({"people": th.people.Individuals(), "method": "laplace"}, ("Individuals()", "'mcmc'", "'laplace'")),
         ({"people": "alike"}, ("people", "'alike'")),
     ],
 )
@@ -247,8 +248,8 @@ def test_best_and_worst_of_many_options_are_reversed_choices():
     rows = [(*np.roll(list("abcdefg"), k), "abcdefg"[k % 3], "defg"[k % 4]) for k in range(6)]
     data = th.Choices.from_best_worst(pd.DataFrame(rows, columns=[*columns, "best", "worst"]))
     with refused(DataError, "7 options", "best_worst='reversed'"):
-        th.BradleyTerryLuce().fit(data, progressbar=False)
-    model = th.BradleyTerryLuce(best_worst="reversed").fit(data, draws=300, chains=2, **QUIET)
+        th.BradleyTerryLuce(best_worst="ranking").fit(data, progressbar=False)
+    model = th.BradleyTerryLuce().fit(data, draws=300, chains=2, **QUIET)
     worths = model.worths()["log_worth"]
     assert worths["a"] > worths["g"] and model.scores()["score"].sum() == pytest.approx(100.0)
 

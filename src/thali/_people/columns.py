@@ -1,6 +1,6 @@
 """Columns of people: those by which a reader chooses or weighs them, and covariates of a model."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from thali.errors import Argument, ArgumentError, DataError, DataWarning
 
 if TYPE_CHECKING:
     import pandas
+    import xarray
 
 MAX_VALUES = 12  # of a column by which people are chosen
 MISSING = "(missing)"
@@ -115,6 +116,57 @@ class RespondentCovariates(NamedTuple):
         column = self.columns[place]
         return None if name == column else (column, _label_in(name, column), self.first[place])
 
+    @property
+    def sources(self) -> list[str]:
+        """The columns of people, each once."""
+        return list(dict.fromkeys(self.columns))
+
+    def stored(self, dimension: str) -> dict[str, Any]:
+        """The covariates as variables of a dataset with the coordinate `known`; people are along a dimension."""
+        return {
+            "known_of_people": ((dimension, "known"), self.matrix[:, 1:]),
+            "known_mean": ("known", self.mean),
+            "known_sd": ("known", self.sd),
+            "known_first": ("known", list(self.first)),
+            "known_column": ("known", list(self.columns)),
+        }
+
+    def of_person(self, given: Any) -> np.ndarray:
+        """Those of a new person (q - 1,) from numbers and labels by the names of columns.
+
+        Raises
+        ------
+        ArgumentError
+            If a column is missing or unknown, or a label is one that no respondent has.
+        """
+        import pandas as pd
+
+        wanted, name = self.sources, Argument("respondent")
+        values = {str(column): value for column, value in given.items()} if isinstance(given, Mapping) else {}
+        if missing := [column for column in wanted if column not in values]:
+            raise ArgumentError(name, f" must be a dictionary with the key {missing[0]!r}; got {given!r}.")
+        if strange := [column for column in values if column not in wanted]:
+            known = f"the model depends only on {shorten(wanted)}.{suggest(strange[0], wanted)}"
+            raise ArgumentError(name, f" contains {strange[0]!r}, but {known}")
+        person = pd.DataFrame({column: [values[column]] for column in wanted}, dtype=object)
+        for column in self.strange(person):
+            label, labels = str(values[column]), self.labels()[column]
+            only = f" has {label!r} for {column!r}, but the fitted respondents have only {shorten(labels)}."
+            raise ArgumentError(name, only + suggest(label, labels))
+        return self.of(person)[0, 1:]
+
+    def of_others(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
+        """Those of other people, a row each; NaN where nothing is known."""
+        import pandas as pd
+
+        missing = [name for name in self.sources if table is None or name not in table.columns]
+        if table is None or missing:
+            raise DataError(
+                f"The model depends on the respondent column {missing[0]!r}, which the data do not contain; add the"
+                " column."
+            )
+        return pd.DataFrame(self.of(table)[:, 1:], index=table.index)
+
     def strange(self, table: "pandas.DataFrame") -> dict[str, np.ndarray]:
         """Of each column of labels in which rows of other people hold what no respondent does: which (rows,)."""
         known = self.labels().items()
@@ -148,6 +200,21 @@ class RespondentCovariates(NamedTuple):
 def _label_in(name: str, column: str) -> str:
     """The label in the name of a covariate of a column."""
     return name[len(column) + 1 : -1]
+
+
+def stored_covariates(fixed: "xarray.Dataset") -> RespondentCovariates | None:
+    """Read what `RespondentCovariates.stored` made; None if there are none."""
+    if "known" not in fixed.coords:
+        return None
+    names, first, columns = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first", "known_column"))
+    matrix = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
+    return RespondentCovariates(names, matrix, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
+
+
+def no_covariates() -> ArgumentError:
+    """The error for a description of a new person where the model depends on nothing that is known of people."""
+    name = Argument("respondent")
+    return ArgumentError(name, " requires a model that depends on respondent columns; remove ", name, ".")
 
 
 def covariates_of(by: Any, table: "pandas.DataFrame | None", people: int, argument: str = "by") -> RespondentCovariates:

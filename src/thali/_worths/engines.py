@@ -17,6 +17,7 @@ from thali._model.engine import ChainsOfRespondents, Engine, Prepared, refuse_of
 from thali._model.option_scores import ScoreScale, scores_of_draws, tabulate_scores
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
+from thali._people.columns import no_covariates
 from thali._people.populations import INDEPENDENT, Individuals
 from thali._posterior.convergence import Advice
 from thali._posterior.dependence import Dependence
@@ -49,7 +50,8 @@ class OnePopulation(Engine):
 
     def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return what predictions are means over."""
-        refuse_respondent(respondent)
+        if respondent is not None:
+            raise no_covariates()
         return self.draws_of(model)
 
     def quantities(self, model: Any) -> Quantities:
@@ -91,12 +93,6 @@ class OnePopulation(Engine):
         return replicates(problem, model._draws, model._view.shape, rng)
 
 
-def refuse_respondent(respondent: Any) -> None:
-    """Refuse to describe a new respondent where all have the same worths."""
-    if respondent is not None:
-        raise ArgumentError(Argument("respondent"), " requires ", Setting("people", Individuals()), ".")
-
-
 class LaplaceEngine(OnePopulation, ChainsOfRespondents):
     """Independent draws from the lattice of Laplace's approximations."""
 
@@ -106,7 +102,8 @@ class LaplaceEngine(OnePopulation, ChainsOfRespondents):
     def job(self, model: Any, data: Any, asked: Mapping[str, Any]) -> Job:
         """The fit, checked; `asked` are the arguments of `fit`."""
         data = model._as_data(data)
-        sampling = self.sampling(model, data, checked_run(**asked))
+        tune = self.usual_tune if asked["tune"] is None else asked["tune"]
+        sampling = self.sampling(model, data, checked_run(**{**asked, "tune": tune}))
         if not is_quiet():
             data.warn_if_unusual()
         return model._job_of(sampling, str(data))
@@ -239,7 +236,8 @@ class MaximumEngine(OnePopulation):
         return self._draws(found, found.point[:, None] + np.hstack([normal, -normal]))
 
     def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
-        refuse_respondent(respondent)
+        if respondent is not None:
+            raise no_covariates()
         return self._draws(model.estimates_, model.estimates_.point[:, None])
 
     def _draws(self, found: EstimatedWorths, points: np.ndarray) -> WorthDraws:

@@ -20,7 +20,7 @@ from thali._model.given_data import data_of_thali
 from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
-from thali._people.populations import ADJUSTED, Individuals, check_people
+from thali._people.populations import ADJUSTED, Groups, Individuals, LatentClasses, check_people
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
@@ -203,10 +203,10 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         draws : int, optional
             States kept in each chain. None draws until every row of `summary` has an R-hat of at most 1.01 and an
             effective sample size of at least 400; it looks at them after 1,000, 2,000, 4,000, ... draws, and stops at
-            64,000 or 2 GB. With `people=Individuals()` it looks after 500 first.
+            64,000 or 2 GB. With ``people=Individuals()`` it looks after 500 first.
         tune : int, optional
             States of each chain that are discarded first, while step sizes adapt. None means 1,000, or 300 with
-            `people=Individuals()`. With ``method="laplace"`` there are none.
+            ``people=Individuals()``. With ``method="laplace"`` there are none.
         chains : int
             Independent chains.
         thin : int, optional
@@ -244,7 +244,6 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         InterruptedWarning
             If Ctrl-C or `max_time` ended the run; the draws so far are kept.
         """
-        tune = self._engine.usual_tune if tune is None else tune
         run = {"draws": draws, "tune": tune, "chains": chains, "thin": thin, "cores": cores, "random_seed": random_seed}
         run |= {"progressbar": progressbar, "job": job, "max_time": max_time}
         return self._carry_out(self._engine.job(self, data, run))
@@ -301,6 +300,12 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
     def _as_data(self, data: Any) -> Any:
         """The data with ties and covariates as the model takes them, after every check of both."""
+        if isinstance(self.people, LatentClasses | Groups):
+            raise ArgumentError(
+                Setting("people", self.people),
+                " is not available for BradleyTerryLuce;",
+                InPython(" fit EliminationByAspects('unique', people=...).", " add --model EBA --aspects unique."),
+            )
         check_people(self.people, (Individuals,))
         if isinstance(data, Mapping | GroupedData):
             raise DataError(

@@ -13,7 +13,7 @@ import thali as th
 from thali._choice.coding import coding_of
 from thali._inference.seeds import streams
 from thali._people.segments import Preferences, adjusted_rand, centres_of, distances, names_of, segments_of
-from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.errors import ArgumentError, DataError
 
 LEVELS = (("price", "5"), ("price", "9"), ("zoom", "no"), ("zoom", "yes"))
 
@@ -200,9 +200,6 @@ def test_mistakes():
         with pytest.raises(kind) as error:
             model.segments(k)
         assert str(error.value) == said
-    for fresh in (th.LatentClassLogit(), th.HierarchicalLogit(), th.ProductClasses()):
-        with pytest.raises(NotFittedError):
-            fresh.segments(2)
 
 
 @pytest.mark.long

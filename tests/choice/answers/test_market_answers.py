@@ -19,7 +19,7 @@ from thali._data.experiments.design import ExperimentDesign, design_of
 from thali._data.experiments.scheme import Attribute, Scheme
 from thali._labels import as_labelled, without_formula
 from thali._people.columns import MarketPeople, PeopleColumn
-from thali.errors import ArgumentError, DataError, DataWarning, NotFittedError
+from thali.errors import ArgumentError, DataError, DataWarning
 
 pytestmark = pytest.mark.fit
 
@@ -223,8 +223,6 @@ def test_bad_markets_and_demands(multinomial):
     two = pd.concat([MARKET.assign(scenario="a"), MARKET.assign(scenario="b")])
     with refused(DataError, "has 2 scenarios"):
         multinomial.demand("price", "A", [5], two)
-    with pytest.raises(NotFittedError):
-        th.MultinomialLogit().market_shares(MARKET)
 
 
 # level effects and importance -----------------------------------------------------------------------------

@@ -165,21 +165,14 @@ def test_new_people_are_of_the_population(study):
 
 
 BAD = {
-    "a word": ({"space": "money"}, ("space", "'preference'", "'willingness-to-pay'", "got 'money'")),
     "levels": ({"linear": ()}, ("space='willingness-to-pay'", "'price'", "linear='price'")),
     "knots": ({"linear": (), "knots": {"price": [10]}}, ("space='willingness-to-pay'", "'price'")),
     "interaction": (
         {"interactions": [("price", "zoom")]},
         ("space='willingness-to-pay'", "'price'", "'price:zoom[yes]'"),
     ),
-    "another direction": (
-        {"signs": {"price": "increasing"}},
-        ("space='willingness-to-pay'", "'price'"),
-    ),
-    "ignored": (
-        {"attention": True},
-        ("space='willingness-to-pay'", "'price'"),
-    ),
+    "another direction": ({"signs": {"price": "increasing"}}, ("space='willingness-to-pay'", "'price'")),
+    "ignored": ({"attention": True}, ("space='willingness-to-pay'", "'price'")),
 }
 
 

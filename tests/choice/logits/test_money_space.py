@@ -91,7 +91,6 @@ def test_coefficients_that_are_not_known(data, tmp_path):
 
 
 BAD = {
-    "a word": ({"space": "money"}, ("space", "'preference'", "'willingness-to-pay'", "got 'money'")),
     "levels": (
         {"linear": ()},
         ("space='willingness-to-pay'", "'price'", "linear='price'"),

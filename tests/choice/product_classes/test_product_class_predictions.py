@@ -10,14 +10,13 @@ from helpers.product_class_fits import MONOTONE, drawn, experiment, fitted, sing
 from helpers.sentences import refused
 from helpers.terminals import narrow
 
-from thali import ProductClasses
 from thali._choice.product_classes.particles import joined
 from thali._choice.product_classes.reports.predict import (
     share_draws,
     tasks_proba,
 )
 from thali._inference.seeds import streams
-from thali.errors import ArgumentError, DataError, NotFittedError
+from thali.errors import ArgumentError, DataError
 
 LEVELS, DIRECTIONS = [4, 3, 2, 5], [-1, 0, 1, 0]
 
@@ -217,8 +216,6 @@ def test_undeclared_levels_are_refused():
     frame.loc[3, "price"] = "175"
     with refused(DataError, "'175'"):
         model.predict_proba(frame)
-    with refused(NotFittedError, "call fit"):
-        ProductClasses().predict_proba(frame)
 
 
 # markets --------------------------------------------------------------------------------------------------

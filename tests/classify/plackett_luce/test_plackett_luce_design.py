@@ -112,21 +112,9 @@ def test_data_that_cannot_be_transformed(arguments, data, facts):
         model(**arguments).fit(data, Y)
 
 
-@pytest.mark.parametrize(
-    "arguments, facts",
-    [
-        ({"a": None}, ("a=1", "requires a number")),
-        ({"a": 0}, ("finite number; got 0",)),
-        ({"a": float("nan")}, ("finite number; got",)),
-        ({"b": -1.0}, ("positive finite", "got -1")),
-        ({"transform": "exp"}, ("transform", "'exponential'", "'exponential-pairs'", "got 'exp'")),
-        ({"method": "newton"}, ("method",)),
-        ({"standardize": "yes"}, ("standardize",)),
-    ],
-)
-def test_arguments_that_cannot_be_used(arguments, facts):
-    fitted = model(**arguments)
-    with refused(ArgumentError, *facts):
+def test_an_argument_that_cannot_be_used():
+    fitted = model(a=None)
+    with refused(ArgumentError, "a=1", "requires a number"):
         fitted.fit(X, Y)
     assert not [name for name in vars(fitted) if name.endswith("_")]
 

@@ -14,7 +14,7 @@ from helpers.sentences import warned
 
 import thali as th
 from thali._classify.plackett_luce.design import PlackettLuceDesign
-from thali.errors import ArgumentError, ConvergenceWarning, DataError, NotFittedError
+from thali.errors import ArgumentError, ConvergenceWarning, DataError
 
 SEEDS = [1, *(pytest.param(seed, marks=pytest.mark.long) for seed in (2, 3, 4, 5))]
 
@@ -251,15 +251,10 @@ def test_convergence_warning_and_errors():
         th.PlackettLuceRegression(draws=20, tune=5, random_state=1).fit(X, y, thin=1)
     for settings, sentence in [
         ({"a_range": (1.0, 0.1)}, "`a_range` must have"),
-        ({"a_range": 3.0}, "must be a pair"),
         ({"a": 1e9}, "`a` must be between"),
-        ({"draws": 0}, "`draws` must be an integer"),
-        ({"b": -1.0}, "rate of the prior"),
     ]:
         with pytest.raises(ArgumentError, match=sentence):
             th.PlackettLuceRegression(**settings).fit(X, y)
-    with pytest.raises(NotFittedError):
-        th.PlackettLuceRegression().summary()
     assert list(th.PlackettLuceRegression(method="map", a=1.1).fit(X, y).summary()) == ["mean"]
     with pytest.raises(DataError):
         th.PlackettLuceRegression().fit(X, y[:-1])

@@ -186,37 +186,17 @@ def test_constant_columns():
 @pytest.mark.parametrize(
     ("arguments", "facts"),
     [
-        (
-            {"method": "gibbs"},
-            ("method", "'auto'", "'polya-gamma'", "'laplace'"),
-        ),
-        ({"eta": 0.0}, ("eta", "positive finite", "got 0")),
-        ({"shape": -1}, ("shape", "positive finite")),
-        ({"rate": "1"}, ("rate",)),
-        ({"prior": "ridge"}, ("prior", "'laplace'", "'horseshoe'", "got 'ridge'")),
         ({"prior": "horseshoe", "eta": 1.0}, ("eta", "prior='horseshoe'")),
         ({"prior": "horseshoe", "method": "map"}, ("method='map'", "prior", "'horseshoe'")),
         ({"prior": "horseshoe", "method": "laplace"}, ("method='laplace'",)),
         ({"method": "laplace", "thin": 2}, ("method='polya-gamma'",)),
-        ({"global_scale": 0}, ("global_scale", "positive finite")),
         ({"reference": 7}, ("reference",)),
-        ({"fit_intercept": None}, ("fit_intercept", "got None")),
-        ({"standardize": "yes"}, ("standardize",)),
-        ({"draws": 0}, ("draws", "got 0")),
-        ({"tune": -1}, ("tune",)),
-        ({"chains": 1.5}, ("chains",)),
-        ({"thin": 0}, ("thin",)),
-        ({"cores": 0}, ("cores",)),
-        ({"random_state": -3}, ("random_state", "got -3")),
     ],
 )
 def test_bad_arguments(arguments, facts):
-    of_fit = {name: value for name, value in arguments.items() if name in ("thin", "cores")}
-    model = th.SparseMultinomialLogit(**{name: arguments[name] for name in arguments.keys() - of_fit})
+    of_fit = {name: value for name, value in arguments.items() if name == "thin"}
     with refused(ArgumentError, *facts):
-        model.fit(X, Y, **of_fit)
-    with refused(NotFittedError, "fitted yet; call"):
-        model.summary()
+        th.SparseMultinomialLogit(**{name: arguments[name] for name in arguments.keys() - of_fit}).fit(X, Y, **of_fit)
 
 
 def check_error_rate(name, published, splits, **lengths):

@@ -32,12 +32,7 @@ TAKES = [
     (CLASSES, PLANTS, {}, None),
     (CLASSES, PLANTS, {"target": "kind"}, True),
     (EXPERIMENT, TASKS, {}, True),
-    (
-        EXPERIMENT,
-        TASKS.replace(",3", ",2").replace(",2\n", ",7\n"),
-        {},
-        None,
-    ),  # nothing differs within a task
+    (EXPERIMENT, TASKS.replace(",3", ",2").replace(",2\n", ",7\n"), {}, None),  # nothing differs within a task
     (EXPERIMENT, NUMBERS, {}, None),
     (EXPERIMENT, NUMBERS, {"known": True}, False),  # so that the error is about what is wrong
     (CHOICES, SETS, {}, True),
@@ -79,36 +74,16 @@ TAKES = [
     (COUNTS, NUMBERS, {}, None),
     (COUNTS, "winner,loser\nA,B\nB,C\nC,A\n", {}, None),
     (COUNTS, ",A,B\nA,1,.3\nB,.3,1\n", {}, None),
-    (
-        COUNTS,
-        ",A,B\nA,0,.3\nB,.3,0\n",
-        {"weights": True},
-        (True, SIMILARITIES),
-    ),  # fractions
+    (COUNTS, ",A,B\nA,0,.3\nB,.3,0\n", {"weights": True}, (True, SIMILARITIES)),  # fractions
 ]
 REFUSES = [
     (CLASSES, PLANTS, {"known": True}, ("target", "x.csv", "'height'", "'kind'")),
     (CLASSES, PLANTS, {"target": "kin"}, ("got 'kin'", "'kind'")),
     (CLASSES, PLANTS, {"target": "height"}, ("x.csv", "Column 'kind'")),
-    (
-        EXPERIMENT,
-        TASKS.replace("task", "round"),
-        {"known": True},
-        ("x.csv",),
-    ),
-    (
-        CHOICES,
-        SETS.replace("alt", "drink"),
-        {"choice_id": "obsID"},
-        ("x.csv",),
-    ),
+    (EXPERIMENT, TASKS.replace("task", "round"), {"known": True}, ("x.csv",)),
+    (CHOICES, SETS.replace("alt", "drink"), {"choice_id": "obsID"}, ("x.csv",)),
     (COMPARISONS, "winner,loser,n,count\nA,B,1,2\n", {}, ("x.csv",)),
-    (
-        COMPARISONS,
-        "winner,loser,tie\nA,B,2\n",
-        {},
-        ("x.csv", "Column 'tie'", "row 2"),
-    ),
+    (COMPARISONS, "winner,loser,tie\nA,B,2\n", {}, ("x.csv", "Column 'tie'", "row 2")),
     (COMPARISONS, HOME, {"covariates": ["home.wins"]}, ("Column 'home.wins'",)),
     (ALIKE_LIST, "a,b,distance\nA,B,2\n", {"known": True}, ("Column 'distance' contains dissimilarities",)),
     (ALIKE_LIST, "a,b,sim,similarity\nA,B,2,3\n", {"known": True}, ("contain the similarity",)),

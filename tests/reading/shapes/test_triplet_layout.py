@@ -48,14 +48,7 @@ def test_named_columns_of_anchored_questions():
 
 @pytest.mark.parametrize(
     "header, facts, option",
-    [
-        (
-            "item1,item2,item3,which",
-            ("'item1'", "'item2'", "'item3'"),
-            "odd",
-        ),
-        ("x,y,z,odd", ("'odd'",), "objects"),
-    ],
+    [("item1,item2,item3,which", ("'item1'", "'item2'", "'item3'"), "odd"), ("x,y,z,odd", ("'odd'",), "objects")],
 )
 def test_the_column_that_is_missing_is_named(header, facts, option):
     with refused(RecognitionError, *facts) as error:

@@ -189,8 +189,6 @@ BAD = {
     "comparisons": (["celebrities", "--model", "additive"], "'celebrities' contains paired comparisons"),
     "similarities": (["numbers", "--model", "elimination-by-aspects"], "'numbers' contains similarities"),
     "a rate of 0": (["numbers", "--weight-prior", "1,0"], "rate in --weight-prior"),
-    "no such tempering": (["numbers", "--tempering", "hot"], "auto, off"),
-    "no such features": (["numbers", "--features", "unique"], "must be ibp, an integer"),
     "a tree and features": (["numbers", "--features", "3", "--tree", "t.nwk"], "--features cannot be combined"),
     "a leaf length": (["numbers", "--leaf-length", "0.5"], "--tree"),
     "another feature file": (["alike.csv", "--features", "chosen.csv"], "columns of aspects must contain only 0 and 1"),

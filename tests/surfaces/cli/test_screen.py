@@ -70,7 +70,7 @@ def test_every_model_has_a_screen(name, show):
 
 
 @pytest.mark.fit
-@pytest.mark.parametrize("n", [2, 60])
+@pytest.mark.parametrize("n", [2, 25])
 @pytest.mark.parametrize("label", LABELS)
 def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, show, label, n):
     for columns in (40, 80, 200):
@@ -81,10 +81,10 @@ def test_a_screen_has_24_lines_whatever_it_shows(monkeypatch, show, label, n):
 
 @pytest.mark.fit
 def test_a_table_shows_ten_rows_and_says_how_many_more(show):
-    text = show(board("tea", 60))
+    text = show(board("tea", 25))
     rows = [line.split() for line in text.splitlines() if line.split()[:1] == ["tea"] and "to" in line.split()]
-    best = board("tea", 60).table
-    assert [" ".join(row[:2]) for row in rows[-10:]] == best.index[:10].tolist() and "... and 50 more" in text
+    best = board("tea", 25).table
+    assert [" ".join(row[:2]) for row in rows[-10:]] == best.index[:10].tolist() and "... and 15 more" in text
 
 
 # what stands first, and what is computed ----------------------------------------------------------------------
@@ -262,7 +262,6 @@ def test_show_prints_any_finding_whole(done, run):
     summary = done("show", "results", "summary").out
     assert summary.count("choice_probability[") == 3 and "Preferred" not in summary
     assert "observed" in done("show", "results", "check").out  # whose table is not printed with all others
-    assert all(done("show", "results", key).out.strip() for key in keys)
     for words, facts in (
         (("results", "rank"), ("'rank'", "'ranks'")),
         (("results", "ranks", "--list"), ("--list", "'ranks'")),

@@ -75,7 +75,7 @@ def standardise(draws: PeopleDraws, study: Study) -> dict[str, np.ndarray]:
     difference = draws.worths[..., 0, 0] - draws.worths[..., 0, 1] - between @ x
     scores = {
         "s": draws.log_s - np.log(1.3),
-        "sigma": from_half_normal(sigma),
+        "sigma": standardise_half_normal(sigma),
         "worth": draws.population[..., 0, 0] / np.exp(draws.log_s),
         "last worth": draws.population[..., 0, -1] / np.exp(draws.log_s),
         "person": difference / np.sqrt(2.0 * sigma**2 + (apart**2).sum(axis=-1)),
@@ -83,13 +83,13 @@ def standardise(draws: PeopleDraws, study: Study) -> dict[str, np.ndarray]:
     if study.x.shape[1]:
         scores["effect"] = draws.population[..., 1, 0] / EFFECT_SD
     if draws.loadings.shape[-2]:
-        scores["lambda"] = from_half_normal(loading_sd)
+        scores["lambda"] = standardise_half_normal(loading_sd)
         scores["loading"] = draws.loadings[..., 0, 0] / loading_sd
     if study.has_ties:
         scores["tie"] = draws.log_tie / TIE_SD
     return scores
 
 
-def from_half_normal(x: np.ndarray) -> np.ndarray:
+def standardise_half_normal(x: np.ndarray) -> np.ndarray:
     """Return standard normal numbers from half-normal ones, monotonically."""
     return norm.ppf(halfnorm.cdf(x).clip(1e-15, 1.0 - 1e-15))

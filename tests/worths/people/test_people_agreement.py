@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from helpers.naive.worths_of_people import EFFECT_SD, compute_log_likelihood
 from people_chains import run_chains
-from people_problems import Study, build_study, draw_variables, list_answers, simulate_answers
+from people_problems import Study, build_study, list_answers, simulate_answers
 
 from thali._posterior.summary import mean_mcse
 
@@ -91,11 +91,10 @@ class Trajectories:
 
 
 def simulate_study() -> Study:
-    """Simulate 30 people, each with six sets of four out of eight items."""
+    """Simulate 30 people with spread 1, each with six sets of four out of eight items."""
     rng = np.random.default_rng(4)
     study = build_study(rng, "reversed", 30, 8, 6, 4, q=1)
-    variables = draw_variables(rng, study, 0)
-    worths = variables.worths + (1.0 - variables.sigma) * rng.normal(size=variables.worths.shape)
+    worths = 1.3 * rng.normal(size=8) + EFFECT_SD * study.x * rng.normal(size=8) + rng.normal(size=(30, 8))
     return simulate_answers(rng, study, worths)
 
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
+from helpers.naive.worths_of_people import compute_log_likelihood
 from people_chains import run_chains
-from people_problems import Study
+from people_problems import Study, build_study, list_answers
 from people_quadrature import integrate_two_people
 from scipy.special import expit
 
@@ -46,3 +47,13 @@ def test_two_people_and_two_options(counts, lapse, has_ties):
     for name, values in found.items():
         score = (values.mean() - expected[name]) / mean_mcse(values[None])[0]
         assert abs(score) < LIMIT, name
+
+
+def test_recorded_log_likelihood():
+    """It is that of all answers at the recorded log worths, where pairs may tie and choices may lapse."""
+    study = build_study(np.random.default_rng(1), "order", 3, 5, 4, 2, lapse=0.05, has_ties=True)
+    study.is_tie[::3] = True
+    draws = run_chains(study, seed=1, draws=3, tune=10, n_chains=1)
+    for worths, log_tie, found in zip(draws.worths[0], draws.log_tie[0], draws.log_likelihood[0], strict=True):
+        expected = compute_log_likelihood(list_answers(study), worths, study.rule, study.lapse, np.exp(log_tie))
+        assert found == pytest.approx(expected, abs=1e-4)  # worths are recorded in single precision

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._model.asked_sets import has_answers, places_of
-from thali._model.log_predictive import choices_by_person, log_of_choices
+from thali._model.log_predictive import NEW_PEOPLE as PEOPLE
+from thali._model.log_predictive import choices_by_person, log_mean_by_annealing, log_of_choices
+from thali._people.columns import no_covariates
 from thali._posterior.view import Posterior
 from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from .population import LEAST, NEW_PEOPLE, PopulationDraws, new_weights
 from .predict import AskedSets, out_of_sets
-from .slopes import known_in, slopes_in, values_of
+from .slopes import covariates_in, slopes_in
 
 if TYPE_CHECKING:
     import pandas
@@ -38,7 +40,11 @@ def predicted_of_population(
 
     `respondent`: what is known of the new person.
     """
-    x = None if respondent is None else values_of(posterior, respondent)
+    x = None
+    if respondent is not None:
+        if posterior.slopes is None:
+            raise no_covariates()
+        x = covariates_in(posterior).of_person(respondent)
     if covariates is not None:
         raise ArgumentError(
             Argument("covariates"),
@@ -64,15 +70,7 @@ def new_people(population: PopulationDraws) -> list[FeatureColumns]:
 
 
 # How probable all choices of a person together are: the integral over new people ------------------------------------
-#
-# A plain mean over new people needs more of them than there can be where somebody answered often, because nearly all
-# have answers of little probability. So they come to the answers in steps of temperature (annealed importance
-# sampling, Neal 2001): every draw has new people, whose weights walk between the steps, and whose importance weights
-# have the probability of the answers as their mean, whatever the walk. Steps are so small that each keeps `_KEPT` of
-# the effective number of people.
 
-_PEOPLE = 1_024  # new people at least, of all draws together
-_KEPT, _WALKS, _GOAL = 0.99, 5, 0.3  # moves between two steps, and the share of them that is wanted to be accepted
 _SEED = 1
 
 
@@ -83,8 +81,8 @@ def log_predictive_of_population(posterior: Posterior, data: Any) -> "pandas.Ser
     choices_by_person(data)  # which refuses other data
     population, lapse = population_in(posterior), posterior.lapse
     draws = population.common.n_draws
-    population = population.taken(np.repeat(np.arange(draws), -(-_PEOPLE // draws)))
-    found, known = {}, None if population.slopes is None else known_in(posterior, data.people)
+    population = population.taken(np.repeat(np.arange(draws), -(-PEOPLE // draws)))
+    found, known = {}, None if population.slopes is None else covariates_in(posterior).of_others(data.people)
     for name, own in data.by_respondent().items():
         counts = own.questions().counts
         which = np.flatnonzero(counts)
@@ -114,27 +112,21 @@ def log_mean_of_new(
     population: PopulationDraws, log_likelihood: Callable[[FeatureColumns], np.ndarray], rng: np.random.Generator
 ) -> float:
     """The ln of the mean over new people, one of each draw, of what has this logarithm."""
-    from scipy.special import logsumexp, polygamma
+    from scipy.special import polygamma
 
-    common, kappa, step = population.common, population.kappa, 0.5
+    common, kappa = population.common, population.kappa
     draw, width = common.draw, np.sqrt(polygamma(1, kappa))
     logs = _Logs(_log_gammas(rng, kappa[draw]), _log_gammas(rng, np.tile(kappa[:, None], common.n_options)))
     widths = _Logs(width[draw], width[:, None])
-    at = log_likelihood(logs.about(common))
-    total, beta = np.zeros(len(at)), 0.0
-    while beta < 1.0:
-        rise = _rise(at, 1.0 - beta)
-        total += rise * at
-        beta += rise
-        for _ in range(_WALKS if beta < 1.0 else 0):
-            proposed = logs.moved(rng, step, widths)
-            there = log_likelihood(proposed.about(common))
-            with np.errstate(invalid="ignore"):  # of what neither can happen
-                gain = beta * (there - at) + proposed.log_density(common, kappa) - logs.log_density(common, kappa)
-            accepted = np.log(rng.random(len(at))) < gain
-            logs, at = logs.where(accepted, proposed, draw), np.where(accepted, there, at)
-            step *= np.exp(accepted.mean() - _GOAL)
-    return float(logsumexp(total) - np.log(len(total)))
+
+    def move(logs: _Logs, step: float) -> tuple[_Logs, np.ndarray]:
+        others = logs.moved(rng, step, widths)
+        return others, others.log_density(common, kappa) - logs.log_density(common, kappa)
+
+    def choose(accepted: np.ndarray, others: _Logs, logs: _Logs) -> _Logs:
+        return logs.where(accepted, others, draw)
+
+    return log_mean_by_annealing(logs, lambda logs: log_likelihood(logs.about(common)), move, choose, rng)
 
 
 class _Logs(NamedTuple):
@@ -167,22 +159,3 @@ class _Logs(NamedTuple):
 def _log_gammas(rng: np.random.Generator, kappa: np.ndarray) -> np.ndarray:
     """Logarithms of Gamma(kappa, kappa), also of those that are too small for a number."""
     return np.log(rng.gamma(kappa + 1.0)) + np.log(rng.random(kappa.shape)) / kappa - np.log(kappa)
-
-
-def _rise(at: np.ndarray, most: float) -> float:
-    """By how much the temperature may rise, so that the effective number of people falls by no more than is allowed."""
-    if not np.isfinite(at).any():
-        return most
-    possible = at[np.isfinite(at)] - at.max()
-
-    def kept(rise: float) -> float:
-        weight = np.exp(rise * possible)
-        return float(weight.sum() ** 2 / (weight**2).sum() / len(weight))
-
-    if kept(most) >= _KEPT:
-        return most
-    low, high = 0.0, most
-    for _ in range(40):
-        middle = (low + high) / 2.0
-        low, high = (middle, high) if kept(middle) >= _KEPT else (low, middle)
-    return high

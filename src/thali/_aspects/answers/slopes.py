@@ -1,15 +1,14 @@
 """People whose weights depend on what is known of them: the slopes of log weights, and what follows for options."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from thali._labels import shorten, suggest
-from thali._people.columns import RespondentCovariates
+from thali._people.columns import RespondentCovariates, stored_covariates
 from thali._posterior.interval import INTERVAL, tails_of
 from thali._posterior.view import Posterior, flat, parted
-from thali.errors import Argument, ArgumentError, DataError
+from thali.errors import Argument, ArgumentError
 
 from ..draws.columns import FeatureColumns, columns_of
 from ..draws.tree import kept_draws
@@ -65,13 +64,7 @@ def with_slopes(posterior: Posterior, chains: Sequence["ChainDraws"], known: Res
         drawn[name].attrs["description"] = (
             f"change in respondents' log weight of {described[name]} per standard deviation of a column"
         )
-    fixed = posterior.fixed.assign_coords(known=list(known.names)).assign(
-        known_of_people=(("group", "known"), known.matrix[:, 1:]),
-        known_mean=("known", known.mean),
-        known_sd=("known", known.sd),
-        known_first=("known", list(known.first)),
-        known_column=("known", list(known.columns)),
-    )
+    fixed = posterior.fixed.assign_coords(known=list(known.names)).assign(known.stored("group"))
     return posterior.replaced(parted(drawn) | {"constant_data": fixed})
 
 
@@ -87,65 +80,11 @@ def slopes_in(posterior: Posterior) -> WeightSlopes | None:
     return WeightSlopes(each, unique, posterior.fixed["known_of_people"].values)
 
 
-def values_of(posterior: Posterior, respondent: Any) -> np.ndarray:
-    """What is known of a new person, in the units of the slopes: numbers and labels by the names of the columns."""
-    import pandas as pd
-
-    if posterior.slopes is None:
-        raise without_columns()
-    wanted = columns_of_people(posterior)
-    given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
-    if missing := [name for name in wanted if name not in given]:
-        raise ArgumentError(
-            Argument("respondent"), f" must be a dictionary with the key {missing[0]!r}; got {respondent!r}."
-        )
-    if strange := [name for name in given if name not in wanted]:
-        known = f"weights depend only on {shorten(wanted)}.{suggest(strange[0], wanted)}"
-        raise ArgumentError(Argument("respondent"), f" contains {strange[0]!r}, but {known}")
-    covariates, person = covariates_in(posterior), pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
-    for column in covariates.strange(person):
-        label, labels = str(given[column]), covariates.labels()[column]
-        said = f" has {label!r} for {column!r}, but the fitted respondents have only {shorten(labels)}."
-        raise ArgumentError(Argument("respondent"), said + suggest(label, labels))
-    return covariates.of(person)[0, 1:]
-
-
-def without_columns() -> ArgumentError:
-    """What is said of a new person where weights depend on nothing that is known of people."""
-    return ArgumentError(
-        Argument("respondent"),
-        " requires a model whose weights depend on respondent columns; remove ",
-        Argument("respondent"),
-        ".",
-    )
-
-
-def known_in(posterior: Posterior, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
-    """What a table says of everybody, in the units of the slopes; a row a person, NaN of whom nothing is known."""
-    import pandas as pd
-
-    columns = columns_of_people(posterior)
-    missing = columns if table is None else [name for name in columns if name not in table.columns]
-    if table is None or missing:
-        name = missing[0]
-        raise DataError(
-            f"The weights depend on the respondent column {name!r}, which the data do not contain; add the column."
-        )
-    return pd.DataFrame(covariates_in(posterior).of(table)[:, 1:], index=table.index)
-
-
-def columns_of_people(posterior: Posterior) -> list[str]:
-    """The columns of people on which weights depend."""
-    return list(dict.fromkeys(covariates_in(posterior).columns))
-
-
 def covariates_in(posterior: Posterior) -> RespondentCovariates:
     """Those on which weights depend, of the people who answered."""
-    fixed = posterior.fixed
-    names, first = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first"))
-    columns = tuple(map(str, fixed["known_column"].values))
-    known = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
-    return RespondentCovariates(names, known, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
+    found = stored_covariates(posterior.fixed)
+    assert found is not None
+    return found
 
 
 # What the weights depend on, in the terms of options and features -----------------------------------------------------

@@ -59,18 +59,11 @@ ENGLISH = SENTENCES | {
     "independence.asked": "Which options do respondents prefer, allowing for individual differences?",
     "independence.aspects": "The adjustment also lowers the estimated number of {features}, because each answer"
     " carries less information.",
-    "individuals": "Most preferred option among {number} respondents: {options}.",
     "individuals.weights": "Weight of each feature for each respondent, if the feature is present",
     "individuals.title": "Individual shares of preference",
     "individuals.caption": "Individual shares of preference, and the shares implied by the population weights.",
-    "respondent_effects": "Multiplicative effects of respondent characteristics on preferences: {effects}.",
-    "respondent_effects.judged": "Multiplicative effects of respondent characteristics on feature weights: {effects}.",
-    "respondent_effects.one": "× {ratio} for {of} per unit of '{column}'",
-    "respondent_effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
-    "respondent_effects.none": "No weight clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "respondent_effects.by": "Effects are changes in the log weight per one-unit increase in the column, with the other"
     " columns held constant; for the worth of an option, changes in the log of its share of the total worth.",
-    "respondent_effects.title": "Effects of respondent characteristics on individual weights",
     "respondent_effects.methods": "A respondent's expected weight was v exp(x'b), where v is the population weight, x"
     " contains the respondent's {columns} (standardised) and each element of b had a Normal(0, {sd}²) prior.",
     "individuals.methods": "Individual weights had a Gamma(κ, κ / v) prior around the population weight v, with κ ~"

@@ -1,13 +1,14 @@
 """What is found out of people: whether intervals hold for others, and what each prefers whose weights are their own."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from thali._digits import number, percent
+from thali._digits import number
 from thali._labels import listed
 from thali._model.choice_findings import dependence_finding, said_of
-from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
+from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Finding, Maker, Text, finding
 from thali._model.registry import spec_of
+from thali._model.respondent_findings import effects_finding, individuals_finding
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
@@ -15,16 +16,10 @@ from thali._posterior.dependence import POWER
 from thali._trees.tree import Tree
 
 from ..answers.individuals import population_table
-from ..answers.slopes import columns_of_people, covariates_in
+from ..answers.slopes import covariates_in
 from ..group_state import SLOPE_SD
 from .english import ENGLISH
 from .groups import parameter_notes
-
-if TYPE_CHECKING:
-    pass
-
-_NAMED = 3
-SURE = 0.95  # probability from which on the direction of an effect is sure
 
 
 @finding("independence", "Repeated answers from the same respondents", ON_SCREEN, chapter=STATISTICS)
@@ -54,28 +49,8 @@ def respondent_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """By how much columns of people change what they prefer."""
     if model._view.slopes is None:
         return None
-    table = model.respondent_effects(settings.ci)
-    sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
-    effects = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:_NAMED]
-    named = [_effect(model, column, of, number(float(table["ratio"][column, of]))) for column, of in effects]
-    columns = listed(dict.fromkeys(str(column) for column in table.index.get_level_values("column")))
-    sentence = phrase(ENGLISH, "respondent_effects.none", columns=columns)
-    if named:
-        chosen = model._view.facts.of_choices
-        told = "respondent_effects" if chosen else "respondent_effects.judged"
-        sentence = phrase(ENGLISH, told, effects=listed(list(map(str, named))))
-    notes = (ENGLISH["respondent_effects.by"],)
-    title, brief = ENGLISH["respondent_effects.title"], Brief("Effects")
-    return Finding(sentence, title=title, table=table, notes=notes, brief=brief)
-
-
-def _effect(model: Any, name: str, of: str, ratio: str) -> Text:
-    """By how much one covariate changes what an option or a feature counts."""
-    told = covariates_in(model._view).label(name)
-    if told is None:
-        return phrase(ENGLISH, "respondent_effects.one", of=of, column=name, ratio=ratio)
-    column, label, first = told
-    return phrase(ENGLISH, "respondent_effects.label", of=of, ratio=ratio, label=label, first=first, column=column)
+    table, known = model.respondent_effects(settings.ci), covariates_in(model._view)
+    return effects_finding(table, known, "weight", ENGLISH["respondent_effects.by"])
 
 
 @finding("individuals", "Individual feature weights", FULL)
@@ -89,14 +64,7 @@ def feature_weights(model: Any, settings: AnswerSettings) -> Finding | None:
 def individuals(model: Any, settings: AnswerSettings) -> Finding:
     """Everybody's share of each option, beside that of the population."""
     table, population = model.individuals(settings.ci), population_table(model._view, settings.ci)
-    first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
-    shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(_NAMED).items()]
-    return Finding(
-        phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
-        title=ENGLISH["individuals.title"],
-        table=table,
-        picture=Picture("individuals", ENGLISH["individuals.caption"], table, {"population": population}),
-    )
+    return individuals_finding(table, population, ENGLISH["individuals.title"], ENGLISH["individuals.caption"])
 
 
 def segments_of(settings: AnswerSettings) -> tuple[Maker, ...]:
@@ -114,7 +82,7 @@ def known_of_people(model: Any) -> tuple[Text, ...]:
     """How a paper says what everybody's weights depended on; nothing where they did not."""
     if model._view.slopes is None:
         return ()
-    columns = listed(columns_of_people(model._view))
+    columns = listed(covariates_in(model._view).sources)
     return (phrase(ENGLISH, "respondent_effects.methods", columns=columns, sd=number(SLOPE_SD)),)
 
 

@@ -143,11 +143,12 @@ class ChoiceAnswers(LatentFeatures):
             If `respondent` has no number where the respondents have numbers.
         """
         if respondent is not None:
+            from thali._people.columns import no_covariates
+
             from ..answers.new_people import predicted_of_population
-            from ..answers.slopes import without_columns
 
             if not self._engine.draws:
-                raise without_columns()
+                raise no_covariates()
             return predicted_of_population(self._view, sets, return_se, covariates, respondent)
         return self._engine.predict_proba(self, sets, return_se, covariates)
 

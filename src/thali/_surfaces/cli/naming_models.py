@@ -199,9 +199,9 @@ def _model(item: str, settings: dict[Any, Any], kind: str, labels: tuple[str, ..
     if spec is not None and kind not in spec.data:
         raise ArgumentError(f"--models: {item} requires {' or '.join(spec.data)}; these data are {kind}.")
     if spec is not None and spec is spec_named(WORTHS):
-        method: Any = method_meant(settings.get("method", spec.methods[0]))
+        method: Any = method_meant(settings.get("method"))
         own = {"lapse": settings["lapse"]} if "lapse" in settings else {}
-        return spec.load()(method, best_worst=settings.get("best-worst", "ranking"), **own)
+        return spec.load()(method, best_worst=settings.get("best-worst"), **own)
     if features_of(kind) == "aspects":
         aspects = _features(_meant(item, spec), settings, labels, kind)
         learns_alpha = aspects == "ibp" or isinstance(aspects, int | thali.Tree)

@@ -4,7 +4,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from thali._people.columns import RespondentCovariates
+from thali._people.columns import RespondentCovariates, stored_covariates
 from thali._posterior.view import Posterior, flat
 
 from ..predictions import WorthDraws
@@ -70,7 +70,7 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
     """Read the draws of a posterior."""
     draws = posterior.draws
     mean = flat(draws["log_worth"].values)[:, None]
-    known = read_covariates(posterior)
+    known = stored_covariates(posterior.fixed)
     if known is not None:
         mean = np.concatenate([mean, flat(draws["respondent_effect"].values)], axis=1)
     loadings = np.zeros((len(mean), 0, mean.shape[2]))
@@ -78,16 +78,6 @@ def read_respondent_draws(posterior: Posterior) -> RespondentDraws:
         loadings = flat(draws["loading"].values)
     worths, residual = flat(draws["respondent_log_worth"].values), draws["residual_spread"].values.ravel()
     return RespondentDraws(tuple(posterior.respondents), worths, mean, loadings, residual, known)
-
-
-def read_covariates(posterior: Posterior) -> RespondentCovariates | None:
-    """Read the respondent covariates of a posterior; None without any."""
-    fixed = posterior.fixed
-    if "known" not in fixed.coords:
-        return None
-    names, first, columns = (tuple(map(str, fixed[name].values)) for name in ("known", "known_first", "known_column"))
-    matrix = np.insert(fixed["known_of_people"].values, 0, 1.0, axis=1)
-    return RespondentCovariates(names, matrix, fixed["known_sd"].values, fixed["known_mean"].values, first, columns)
 
 
 def draw_new_respondents(worths: WorthDraws, drawn: RespondentDraws, x: np.ndarray | None = None) -> WorthDraws:

@@ -9,6 +9,7 @@ from thali._inference.chains import Run, recorded_of
 from thali._inference.seeds import streams
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
+from thali._people.columns import no_covariates
 from thali._posterior.convergence import Advice
 
 from ..engines import LaplaceEngine, read_draws
@@ -20,7 +21,7 @@ from .log_predictive import log_predictive_of_new
 from .problem import PeopleProblem
 from .simulation import observe_counts, sample_prior, simulate_answers
 from .sweep import PeopleRecord
-from .tables import describe_new, scores_by
+from .tables import scores_by
 
 if TYPE_CHECKING:
     import pandas
@@ -72,7 +73,11 @@ class IndividualsEngine(LaplaceEngine):
     def means_of(self, model: Any, respondent: Any = None) -> WorthDraws:
         """Return what predictions are means over: new respondents of the population."""
         drawn = self.respondents_of(model)
-        x = None if respondent is None else describe_new(drawn, respondent)
+        x = None
+        if respondent is not None:
+            if drawn.known is None:
+                raise no_covariates()
+            x = drawn.known.of_person(respondent)
         return draw_new_respondents(self.draws_of(model), drawn, x)
 
     def quantities(self, model: Any) -> Quantities:

@@ -4,12 +4,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from thali._digits import number, percent, probability
+from thali._digits import probability
 from thali._labels import listed
 from thali._model.choice_findings import check, row_in_words, said_of, scores_finding
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
 from thali._model.references import Cite
+from thali._model.respondent_findings import effects_finding, individuals_finding
 from thali._model.segment_findings import segment_makers, segmented, segments_once
 from thali._model.settings import AnswerSettings
 from thali._model.wording import phrase
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 
 ENGLISH = {
     "asked": "What do respondents prefer, and how much do they differ?",
-    "individuals": "Most preferred option among {number} respondents: {options}.",
     "individuals.title": "Preference scores of each respondent (a respondent's scores sum to 100)",
     "individuals.caption": "Preference scores of each respondent, and the mean over respondents.",
     "individual_scores.title": "Preference scores, one respondent per row",
@@ -42,13 +42,8 @@ ENGLISH = {
     "reach.methods": "Sets of options with the highest reach were found by total unduplicated reach and frequency"
     " (TURF) analysis {turf}: an option reaches a respondent if its share of preference exceeds the mean over all"
     " options. Intervals allow for the sampling of respondents by a Bayesian bootstrap {bootstrap}.",
-    "effects": "Clear effects of respondent characteristics on worths: {effects}.",
-    "effects.number": "× {ratio} for {of} per unit of '{column}'",
-    "effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
-    "effects.none": "No worth clearly increases or decreases with {columns} (probability ≥ 0.95).",
     "effects.by": "Effects are changes in the log worth per one-unit increase in the column, with the other columns"
     " held constant, relative to the mean change of all options.",
-    "effects.title": "Effects of respondent characteristics on worths",
     "spread": "Spread between respondents (standard deviation of their log worths for an option): {value}.",
     "spread.few": "With {number} respondents the data contain little information about this spread.",
     "methods": "Each respondent's log worths were Normal around those of the population{by}, with a half-Normal(1)"
@@ -57,7 +52,7 @@ ENGLISH = {
     "methods.directions": " and three shared directions in which log worths vary together",
 }
 FEW_RESPONDENTS = 8  # below, the spread between respondents is mostly that of its prior
-REACH_SIZE, NAMED, SURE = 3, 3, 0.95  # options of a set; that a sentence names; probability of a clear effect
+REACH_SIZE = 3  # options of a set
 
 
 def makers_of(model: "BradleyTerryLuce", settings: AnswerSettings) -> tuple[Maker, ...]:
@@ -84,15 +79,8 @@ def _segment_scores(settings: AnswerSettings, model: "BradleyTerryLuce", segment
 def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The scores of each respondent, beside the mean over respondents."""
     table = model.individuals(ci=settings.ci)
-    first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
-    shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()]
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(columns={"score": "mean"})
-    return Finding(
-        phrase(ENGLISH, "individuals", number=f"{first.sum():,}", options=listed(shares)),
-        title=ENGLISH["individuals.title"],
-        table=table,
-        picture=Picture("individuals", ENGLISH["individuals.caption"], table, {"population": average}),
-    )
+    return individuals_finding(table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"])
 
 
 @finding("individual_scores", "Scores by respondent", FULL)
@@ -137,21 +125,7 @@ def respondent_effects(model: "BradleyTerryLuce", settings: AnswerSettings) -> F
     known = model._engine.respondents_of(model).known
     if known is None:
         return None
-    table = model.respondent_effects(settings.ci)
-    sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
-    named = []
-    for name, of in sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]:
-        ratio, label = number(float(table["ratio"][name, of])), known.label(name)
-        if label is None:
-            named.append(phrase(ENGLISH, "effects.number", of=of, column=name, ratio=ratio))
-        else:
-            names = dict(zip(("column", "label", "first"), label, strict=True))
-            named.append(phrase(ENGLISH, "effects.label", of=of, ratio=ratio, **names))
-    sentence = phrase(ENGLISH, "effects.none", columns=listed(dict.fromkeys(known.columns)))
-    if named:
-        sentence = phrase(ENGLISH, "effects", effects=listed(list(map(str, named))))
-    title, notes = ENGLISH["effects.title"], (ENGLISH["effects.by"],)
-    return Finding(sentence, title=title, table=table, notes=notes, brief=Brief("Effects"))
+    return effects_finding(model.respondent_effects(settings.ci), known, "worth", ENGLISH["effects.by"])
 
 
 @finding("parameters", "Other parameters and assumptions", chapter=STATISTICS)
@@ -170,7 +144,7 @@ def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """How the choices and the respondents were modelled."""
     known, by = model._engine.respondents_of(model).known, ""
     if known is not None:
-        by = phrase(ENGLISH, "methods.by", columns=listed(dict.fromkeys(known.columns)))
+        by = phrase(ENGLISH, "methods.by", columns=listed(known.sources))
     directions = ""
     if _count_respondents(model) >= MIN_RESPONDENTS:
         directions = ENGLISH["methods.directions"]

@@ -97,11 +97,13 @@ def _evaluate_person(target: Any, place: Any, slope: Any) -> Any:
     table, off = target.table, place - target.centre
     value = compute_slope(table, table.lapse, target.nu, target.p, place, slope)
     target.log_likelihood[0] = value
-    for i in range(place.size):
-        pull = dot(target.precision[i], off)
-        slope[i] -= pull
-        value -= 0.5 * pull * off[i]
-    return value
+    pull = np.zeros(off.size)
+    for i in range(off.size):
+        for j in range(off.size):
+            pull[j] += target.precision[i, j] * off[i]
+    for i in range(off.size):
+        slope[i] -= pull[i]
+    return value - 0.5 * dot(pull, off)
 
 
 @part
@@ -123,7 +125,9 @@ def write_precision(table: Any, state: Any, p: Any, loading: Any, root: Any, pre
     for i in range(m):
         solve_lower(root, loading[i])
         for j in range(i + 1):
-            free = (1.0 if i == j else 0.0) - 1.0 / m - dot(loading[i], loading[j])
+            free = (1.0 if i == j else 0.0) - 1.0 / m
+            for k in range(K):
+                free -= loading[i, k] * loading[j, k]
             precision[i, j] = free / variance
             precision[j, i] = free / variance
 
@@ -137,7 +141,7 @@ def move_person(rng: np.random.Generator, table: Any, state: Any, p: Any, gain: 
     write_precision(table, state, p, loading, root, precision)
     for i in range(m):
         centre[i] = expected_worth(table.x, state.mean, p, table.option[first + i])
-    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)
+    metric = person_square(table, state.curvature, p) + precision + 1.0 / (m * sigma**2)  # the last term: of levels
     factorise(metric, metric)
     u = state.u[first : first + m]
     target, place = PersonTarget(table, p, state.nu[0], centre, precision, np.empty(1)), u.copy()
@@ -244,9 +248,8 @@ def draw_sds(rng: np.random.Generator, table: Any, state: Any, is_spread_known: 
     if not is_spread_known:
         line = ScaleLine(MIDDLE / WIDTH**2 - table.n_options, 0.5 * square(state.mean[0]), 0.0, WIDTH**-2.0)
         log_sds[S] = draw_on_line(rng, line, log_sds[S], 0.5)
-    if loadings.size > 0:
-        line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
-        log_sds[LAMBDA] = draw_on_line(rng, line, log_sds[LAMBDA], 0.5)
+    line = ScaleLine(1.0 - loadings.size, 0.5 * (loadings**2).sum(), 0.5, 0.0)
+    log_sds[LAMBDA] = draw_on_line(rng, line, log_sds[LAMBDA], 0.5)
 
 
 @part
@@ -359,13 +362,15 @@ def carry_people(table: Any, state: Any, mean: Any, log_sigma: Any, u: Any) -> A
     u[:] = 0.0
     for p in range(table.x.shape[0]):
         own, axes = slice(table.first_option[p], table.first_option[p + 1]), person_square(table, state.axes, p)
+        pull, new_pull = state.pull[own] + old * centre[own], state.pull[own] + new * new_centre[own]
+        v, new_v, bends = state.u[own], u[own], state.bends[own]
         for k in range(len(axes) - 1):
-            bend, pull = state.bends[own.start + k], dot(axes[k], state.pull[own])
-            shrink = math.sqrt((bend + old) / (bend + new))
-            place = dot(axes[k], state.u[own]) - (pull + old * dot(axes[k], centre[own])) / (bend + old)
-            place = shrink * place + (pull + new * dot(axes[k], new_centre[own])) / (bend + new)
+            axis, before, after = axes[k], bends[k] + old, bends[k] + new
+            shrink = math.sqrt(before / after)
+            place = shrink * (dot(axis, v) - dot(axis, pull) / before) + dot(axis, new_pull) / after
             log_jacobian += math.log(shrink)
-            u[own] += place * axes[k]
+            for i in range(v.size):
+                new_v[i] += place * axis[i]
     return log_jacobian
 
 

@@ -91,7 +91,9 @@ class PeopleProblem(WorthProblem):
         drawn = xr.Dataset(variables, coordinates | self._known_coordinates())
         for name, variable in drawn.data_vars.items():
             variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-        constants = {"kind": stored.kind, **stored.constants, **self._known_constants()}
+        constants = {"kind": stored.kind, **stored.constants}
+        if self.known.names:
+            constants |= self.known.stored("respondent")
         coordinates = {"option": coordinates["option"], "respondent": coordinates["respondent"]}
         groups = {
             "posterior": drawn,
@@ -108,19 +110,6 @@ class PeopleProblem(WorthProblem):
     def _known_coordinates(self) -> dict[Any, Any]:
         """Return the names of respondent covariates as a coordinate; nothing without any."""
         return {"known": list(self.known.names)} if self.known.names else {}
-
-    def _known_constants(self) -> dict[Any, Any]:
-        """Return what new respondents are described by in the units of the fit; nothing without covariates."""
-        known = self.known
-        if not known.names:
-            return {}
-        return {
-            "known_of_people": (("respondent", "known"), known.matrix[:, 1:]),
-            "known_mean": ("known", known.mean),
-            "known_sd": ("known", known.sd),
-            "known_first": ("known", list(known.first)),
-            "known_column": ("known", list(known.columns)),
-        }
 
 
 def refuse_data(data: Any, rule: str, people: Individuals) -> None:

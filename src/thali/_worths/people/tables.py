@@ -7,9 +7,8 @@ import numpy as np
 
 from thali._inference.places import slices
 from thali._inference.seeds import streams
-from thali._labels import as_label, shorten, suggest
+from thali._labels import as_label, shorten
 from thali._model.option_scores import ScoreDraws, ScoreScale, place_of, tabulate_scores
-from thali._people.columns import RespondentCovariates
 from thali._people.individuals import individuals_table
 from thali._people.reach import draws_held
 from thali._people.segments import Preferences, Segments, spaced_draws
@@ -135,49 +134,14 @@ def effects_table(drawn: RespondentDraws, labels: list[str], ci: float) -> "pand
 
     from thali._tables import Table
 
-    known = known_covariates(drawn)
+    if drawn.known is None:
+        by = Argument("by")
+        raise ArgumentError("respondent_effects requires a model with ", by, ", which names respondent columns.")
     effects = drawn.effects.reshape(drawn.n_draws, -1)
     low, high = np.quantile(effects, tails_of(ci), axis=0)
     mean = effects.mean(axis=0)
     columns = {"mean": mean, "sd": effects.std(axis=0), "low": low, "high": high}
     columns |= {"above_0": (effects > 0.0).mean(axis=0), "ratio": np.exp(mean)}
-    table = Table(columns, pd.MultiIndex.from_product([known.names, labels], names=["column", "option"]))
+    table = Table(columns, pd.MultiIndex.from_product([drawn.known.names, labels], names=["column", "option"]))
     table.attrs["interval"] = ci
     return table
-
-
-def known_covariates(drawn: RespondentDraws) -> RespondentCovariates:
-    """Return the respondent covariates; refuses a model without any."""
-    if drawn.known is None:
-        raise ArgumentError(
-            "respondent_effects requires a model with ", Argument("by"), ", which names respondent columns."
-        )
-    return drawn.known
-
-
-def describe_new(drawn: RespondentDraws, respondent: Any) -> np.ndarray:
-    """Return the covariates of a new respondent in the units of the fit, from values by the names of columns."""
-    import pandas as pd
-
-    if drawn.known is None:
-        raise ArgumentError(
-            Argument("respondent"),
-            " requires a model whose worths depend on respondent columns; remove ",
-            Argument("respondent"),
-            ".",
-        )
-    wanted = list(dict.fromkeys(drawn.known.columns))
-    given = {str(name): value for name, value in respondent.items()} if isinstance(respondent, Mapping) else {}
-    if missing := [name for name in wanted if name not in given]:
-        raise ArgumentError(
-            Argument("respondent"), f" must be a dictionary with the key {missing[0]!r}; got {respondent!r}."
-        )
-    if strange := [name for name in given if name not in wanted]:
-        only = f"worths depend only on {shorten(wanted)}.{suggest(strange[0], wanted)}"
-        raise ArgumentError(Argument("respondent"), f" contains {strange[0]!r}, but {only}")
-    person = pd.DataFrame({name: [given[name]] for name in wanted}, dtype=object)
-    for column in drawn.known.strange(person):
-        label, labels = str(given[column]), drawn.known.labels()[column]
-        only = f" has {label!r} for {column!r}, but the fitted respondents have only {shorten(labels)}."
-        raise ArgumentError(Argument("respondent"), only + suggest(label, labels))
-    return drawn.known.of(person)[0, 1:]

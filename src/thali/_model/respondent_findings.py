@@ -1,0 +1,53 @@
+"""Findings about respondents of whom each has individual parameters: what each prefers, and what that depends on."""
+
+from typing import TYPE_CHECKING
+
+from thali._digits import number, percent
+from thali._labels import listed
+from thali._people.columns import RespondentCovariates
+
+from .finding import Brief, Finding, Picture, Text
+from .wording import phrase
+
+if TYPE_CHECKING:
+    import pandas
+
+SENTENCES = {
+    "individuals": "Most preferred option among {number} respondents: {options}.",
+    "effects": "Clear effects of respondent characteristics on {what}s: {effects}.",
+    "effects.number": "× {ratio} for {of} per unit of '{column}'",
+    "effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
+    "effects.none": "No {what} clearly increases or decreases with {columns} (probability ≥ 0.95).",
+    "effects.title": "Effects of respondent characteristics on {what}s",
+}
+NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability of a clear effect
+
+
+def individuals_finding(table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str) -> Finding:
+    """What each respondent prefers, a row a respondent and option, beside the population."""
+    first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
+    shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()]
+    sentence = phrase(SENTENCES, "individuals", number=f"{first.sum():,}", options=listed(shares))
+    picture = Picture("individuals", caption, table, {"population": population})
+    return Finding(sentence, title=title, table=table, picture=picture)
+
+
+def effects_finding(table: "pandas.DataFrame", known: RespondentCovariates, what: str, note: str) -> Finding:
+    """How parameters of respondents, which are called `what`, depend on columns: the clearest effects, and all."""
+    sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
+    largest = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
+    named = [_effect(known, name, of, number(float(table["ratio"][name, of]))) for name, of in largest]
+    sentence = phrase(SENTENCES, "effects.none", what=what, columns=listed(known.sources))
+    if named:
+        sentence = phrase(SENTENCES, "effects", what=what, effects=listed(list(map(str, named))))
+    title = str(phrase(SENTENCES, "effects.title", what=what))
+    return Finding(sentence, title=title, table=table, notes=(note,), brief=Brief("Effects"))
+
+
+def _effect(known: RespondentCovariates, name: str, of: str, ratio: str) -> Text:
+    """The effect of one covariate on one parameter."""
+    label = known.label(name)
+    if label is None:
+        return phrase(SENTENCES, "effects.number", of=of, column=name, ratio=ratio)
+    names = dict(zip(("column", "label", "first"), label, strict=True))
+    return phrase(SENTENCES, "effects.label", of=of, ratio=ratio, **names)

@@ -1,0 +1,187 @@
+"""What `BradleyTerryLuce` says of respondents who differ, against the draws of its posterior."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from helpers.sentences import refused
+from scipy.special import expit, logsumexp
+
+import thali as th
+from thali.errors import ArgumentError, DataError
+
+RUN = {"draws": 60, "tune": 60, "chains": 2, "random_seed": 1, "progressbar": False}
+LABELS = list("abcdef")
+pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
+
+
+def maxdiff_rows(respondents=9):
+    """Best and worst of four of six options, five times by each respondent; two segments."""
+    rng, rows = np.random.default_rng(3), []
+    for person in range(respondents):
+        worth = np.arange(6) * (1.0 if person % 2 else -1.0) + rng.normal(size=6)
+        for _ in range(5):
+            shown = rng.permutation(6)[:4]
+            order = shown[np.argsort(-(worth[shown] + rng.gumbel(size=4)))]
+            rows.append([f"p{person}", *(LABELS[k] for k in shown), LABELS[order[0]], LABELS[order[-1]]])
+    return rows
+
+
+def maxdiff(respondents=9):
+    """The same as data, with a column that tells the segments apart, and one that does not."""
+    columns = ["respondent", "item1", "item2", "item3", "item4", "best", "worst"]
+    frame = pd.DataFrame(maxdiff_rows(respondents), columns=columns)
+    number = frame["respondent"].str[1:].astype(int)
+    return th.read(frame.assign(member=np.where(number % 2, "y", "n"), age=20 + number))
+
+
+def two_options(wins=((3, 1), (1, 4), (2, 2))):
+    """Comparisons of two options by three respondents."""
+    rows = [("a", "b", "ab"[k < lost], f"p{p}") for p, (won, lost) in enumerate(wins) for k in range(won + lost)]
+    frame = pd.DataFrame(rows, columns=["one", "other", "winner", "who"])
+    return th.PairedComparisons.from_trials(frame, "one", "other", "winner", respondent="who")
+
+
+@pytest.fixture(scope="module")
+def model():
+    made = th.BradleyTerryLuce(people=th.people.Individuals(by=["member", "age"]))
+    return made.fit(maxdiff(), **RUN)
+
+
+def drawn(model, name):
+    values = model.posterior_["posterior"][name]
+    return values.stack(sample=("chain", "draw")).transpose("sample", ...).values
+
+
+def test_scores_of_a_respondent_are_those_of_the_worths_and_sum_to_100(model):
+    worths = drawn(model, "respondent_log_worth").astype(float)
+    p = expit(worths - np.log(3.0))  # of a set with three other options of average worth
+    scores = 100.0 * p / p.sum(axis=-1, keepdims=True)
+    table = model.individuals()
+    assert table["mean"].to_numpy() == pytest.approx(scores.mean(axis=0).ravel(), rel=1e-4)
+    wide = model.individuals(wide=True)
+    assert wide.index.tolist() == [f"p{k}" for k in range(9)] and wide.columns[0] == "fit"
+    assert wide.drop(columns="fit").sum(axis=1).to_numpy() == pytest.approx(100.0)
+    assert model.scores()["score"].to_numpy() == pytest.approx(scores.mean(axis=(0, 1)), rel=1e-4)
+
+
+def test_the_fit_of_a_respondent_is_the_geometric_mean_of_probabilities_of_answers(model):
+    worths = drawn(model, "respondent_log_worth").astype(float)
+    labels, logs = model.posterior_["posterior"]["option"].values.tolist(), {}
+    for person, *shown, best, worst in maxdiff_rows():
+        value = np.exp(worths[:, int(person[1:])][:, [labels.index(each) for each in shown]])
+        total = value.sum(axis=1) * (1.0 / value).sum(axis=1) - 4.0
+        ratio = value[:, shown.index(best)] / value[:, shown.index(worst)]
+        logs.setdefault(person, []).append(np.log((ratio / total).mean()))
+    fit = model.individuals(wide=True)["fit"]
+    for person, values in logs.items():
+        assert fit[person] == pytest.approx(np.exp(np.mean(values)), rel=1e-4)
+
+
+def test_effects_are_of_a_unit_of_the_column(model):
+    table, effects = model.respondent_effects(), drawn(model, "respondent_effect")
+    ages = 20.0 + np.arange(9)
+    assert table.loc["age", "mean"].to_numpy() == pytest.approx(effects[:, 1].mean(axis=0) / ages.std(), rel=1e-6)
+    assert table.loc["member[y]", "ratio"].to_numpy() == pytest.approx(np.exp(table.loc["member[y]", "mean"]))
+
+
+def test_a_new_respondent_is_predicted_from_what_is_known(model):
+    yes, no = (model.predict_proba([("f", "a")], respondent={"member": each, "age": 24})[0] for each in "yn")
+    assert yes > 0.6 > 0.4 > no
+    with refused(ArgumentError, "'age'"):
+        model.predict_proba([("f", "a")], respondent={"member": "y"})
+    with refused(ArgumentError, "'maybe'", "'member'"):
+        model.predict_proba([("f", "a")], respondent={"member": "maybe", "age": 24})
+    with refused(ArgumentError, "respondent", "columns"):
+        th.BradleyTerryLuce().fit(two_options(), **RUN).predict_proba([("a", "b")], respondent={"age": 24})
+
+
+def test_segments_and_reach_are_of_the_respondents(model):
+    segments = model.segments(2)
+    assert segments.assignment["segment"].nunique() == 2
+    scores = model.scores(by=segments)
+    assert scores.groupby("segment")["score"].sum().to_numpy() == pytest.approx(100.0)
+    sets = model.reach(2, top=15)
+    assert len(sets) == 15 and sets["best"].sum() == pytest.approx(1.0)
+    worth = np.exp(drawn(model, "respondent_log_worth").astype(float))
+    reached = worth > worth.mean(axis=-1, keepdims=True)
+    labels = model.posterior_["posterior"]["option"].values.tolist()
+    best = [labels.index(each) for each in sets["members"].iloc[0]]
+    assert sets["reach"].iloc[0] == pytest.approx(reached[..., best].any(axis=-1).mean())
+
+
+def test_choices_of_new_respondents_are_integrals_over_the_population():
+    """Against Gauss and Hermite's rule, at every draw."""
+    model = th.BradleyTerryLuce(people=th.people.Individuals()).fit(two_options(), **RUN)
+    worth, sd = drawn(model, "log_worth"), np.sqrt(2.0) * drawn(model, "residual_spread")
+    nodes, weights = np.polynomial.hermite_e.hermegauss(40)
+    a, b = (model.posterior_["posterior"]["option"].values.tolist().index(each) for each in "ab")
+    p = expit((worth[:, a] - worth[:, b])[:, None] + sd[:, None] * nodes)
+    weights = weights / weights.sum()
+    assert model.predict_proba([("a", "b")])[0] == pytest.approx((p @ weights).mean(), abs=0.01)
+    choices = th.Choices.from_comparisons(two_options())
+    for name, (won, lost) in zip(["p0", "p1", "p2"], ((3, 1), (1, 4), (2, 2)), strict=True):
+        of_draws = np.log((p**won * (1.0 - p) ** lost) @ weights)
+        expected = logsumexp(of_draws) - np.log(len(of_draws))
+        assert model.log_predictive(choices)[name] == pytest.approx(expected, abs=0.05)
+
+
+def test_the_fit_goes_on_and_takes_further_answers(tmp_path):
+    data = maxdiff()
+    whole = th.BradleyTerryLuce(people=th.people.Individuals()).fit(data, **RUN)
+    short = th.BradleyTerryLuce(people=th.people.Individuals()).fit(data, **RUN | {"draws": 20})
+    assert short.continue_fit(40, progressbar=False).individuals().equals(whole.individuals())
+    whole.save(tmp_path / "fit.nc")
+    assert th.load(tmp_path / "fit.nc").individuals(wide=True).equals(whole.individuals(wide=True))
+    pairs = th.BradleyTerryLuce(people=th.people.Individuals()).fit(two_options(), **RUN)
+    assert pairs.update(two_options()).fitted_to_ == "2 options, 1 pair, 26 comparisons, 3 respondents"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_board_is_of_the_population():
+    votes = pd.DataFrame([("a", "b", "ab"[k % 3 == 0], f"p{k % 7}") for k in range(35)])
+    data = th.PairedComparisons.from_trials(votes.set_axis(["a", "b", "winner", "who"], axis=1), respondent="who")
+    board = th.leaderboard(data, people=th.people.Individuals(), progressbar=False)
+    assert board.table.index.tolist() == ["a", "b"] and board.people.model == "individuals"
+    assert board.convergence().agrees and {"check", "convergence"} <= set(th.findings(board).keys())
+    with refused(ArgumentError, "Individuals()", "'mcmc'"):
+        th.leaderboard(data, people=th.people.Individuals(), method="laplace", progressbar=False)
+
+
+def with_one_respondent():
+    return maxdiff(1)
+
+
+def with_ties():
+    return th.Choices.from_rankings({"p": "a = b > c", "q": "c > a > b"})
+
+
+def with_covariates():
+    rows = [("a", "b", "a", "p", 1.0), ("a", "b", "b", "q", 2.0)]
+    frame = pd.DataFrame(rows, columns=["one", "other", "winner", "who", "x"])
+    return th.PairedComparisons.from_trials(frame, "one", "other", "winner", respondent="who", covariates=["x"])
+
+
+REFUSED = {
+    "one respondent": (with_one_respondent, {}, DataError, ("Individuals()", "one")),
+    "unknown respondents": (lambda: th.datasets.celebrities(), {}, DataError, ("Individuals()", "respondent")),
+    "covariates": (with_covariates, {}, ArgumentError, ("'x'", "people='adjusted'")),
+    "ranking of four": (maxdiff, {"best_worst": "ranking"}, DataError, ("4", "best_worst='reversed'")),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_data_that_individual_worths_cannot_have_are_refused(name):
+    make, settings, error, facts = REFUSED[name]
+    with refused(error, *facts):
+        th.BradleyTerryLuce(people=th.people.Individuals(), **settings).fit(make(), **RUN)
+
+
+def test_results_of_individuals_need_individuals():
+    model = th.BradleyTerryLuce().fit(two_options(), **RUN)
+    for ask in (model.individuals, model.segments, model.reach):
+        with refused(ArgumentError, "Individuals()"):
+            ask()
+    with refused(ArgumentError, "`by`", "Individuals()"):
+        model.scores(by={"p0": 1})
+    with refused(ArgumentError, "`by`"):
+        th.BradleyTerryLuce(people=th.people.Individuals()).fit(maxdiff(), **RUN).respondent_effects()
