@@ -199,19 +199,6 @@ MORE = {
             ("maximum-likelihood", {"random_seed": 1}, "covariates", smallest.described_pairs, smallest.first_pair),
         )
     },
-    **{
-        f"{_EBA}, maximum-likelihood, {name}": Smallest(
-            partial(th.EliminationByAspects, aspects=aspects, method="maximum-likelihood"),
-            data,
-            {"random_seed": 1},
-            ask,
-        )
-        for name, aspects, data, ask in (
-            ("choices", "unique", smallest.sets, smallest.first_set),
-            ("rankings", "unique", smallest.rankings, smallest.first_set),
-            ("best and worst", "unique", best_and_worst, smallest.first_set),
-        )
-    },
     f"{_ADDITIVE}, learned sigma, no constant": Smallest(
         partial(th.AdditiveClustering, sigma="learned", constant=False),
         smallest.similarities,
