@@ -18,6 +18,7 @@ EBA, ADDITIVE = "elimination-by-aspects", "additive-clustering"
 def wanted():
     """What every model says that it can be fitted to, and by which methods."""
     one = {place for spec in SPECS for place in product([spec.name], spec.methods or ("",), ["one"], spec.data)}
+    one.remove((EBA, "maximum-likelihood", "one", CHOICES))  # which worths are for
     classes = [each.kind for each in DATA_SPECS if each.has_classes]
     several = {
         (spec.name, "mcmc", population, kind)

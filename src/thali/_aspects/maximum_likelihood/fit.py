@@ -39,10 +39,10 @@ def estimate(
     random_seed: Any = 0,
 ) -> Estimates:
     """The maximum-likelihood estimates of aspect weights, by a climb from each of `starts` points."""
-    data = as_pairs(data)
-    known = checked_aspects(data, aspects, unique, lapse, ties)
-    check_identified(known, data)
-    return at_maximum(data, known, lapse, ties, starts, random_seed)
+    pairs: Any = as_pairs(data)
+    known = checked_aspects(pairs, aspects, unique, lapse, ties)
+    check_identified(known, pairs)
+    return at_maximum(pairs, known, lapse, ties, starts, random_seed)
 
 
 def checked_aspects(

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._inference.optimise import Slope, Target, newton
 
-from .problem import Pose
+from .problem import PairProblem, Pose
 
 _TINY = 1e-6  # share of the largest weight below which a weight may be zero
 _SAME = 1e-9  # difference of log-likelihoods that is rounding, and what a climb left to gain
@@ -24,19 +24,19 @@ class Maximum(NamedTuple):
     vanishing: np.ndarray  # bool: the likelihood has no maximum, and rises for ever while these weights shrink
 
 
-def maximise(pose: Pose, starts: Iterable[np.ndarray]) -> Maximum:
+def maximise(pose: PairProblem, starts: Iterable[np.ndarray]) -> Maximum:
     """Climb from every start (logarithms of weights) and keep the best, of equals the first."""
     found = [_from_start(pose, np.asarray(start, float)) for start in starts]
     top = max(one.value for one in found)
     return next(one for one in found if one.value > top - _SAME)
 
 
-def highest(pose: Pose, start: np.ndarray, beta: np.ndarray) -> float:
+def highest(pose: PairProblem, start: np.ndarray, beta: np.ndarray) -> float:
     """The log-likelihood at the top of a climb, to six digits after the point; less work than the maximum itself."""
     return ascend(pose, start, beta, np.ones(len(start), bool), 1e-6).value
 
 
-def starting_points(pose: Pose, count: int, rng: np.random.Generator) -> list[np.ndarray]:
+def starting_points(pose: PairProblem, count: int, rng: np.random.Generator) -> list[np.ndarray]:
     """Equal weights, weights by how often their owners were chosen, random ones; one if that is enough."""
     equal = np.zeros(pose.n_aspects)
     if pose.is_concave() or count == 1:
@@ -47,7 +47,7 @@ def starting_points(pose: Pose, count: int, rng: np.random.Generator) -> list[np
     return [equal, by_choice, *(spread[:, None] * rng.normal(size=(count - 2, pose.n_aspects)))]
 
 
-def _from_start(pose: Pose, logs: np.ndarray) -> Maximum:
+def _from_start(pose: PairProblem, logs: np.ndarray) -> Maximum:
     beta = np.zeros(pose.n_coefficients)
     free = np.ones(len(logs), bool)
     logs, beta, _ = ascend(pose, logs, beta, free)
@@ -72,7 +72,7 @@ def _from_start(pose: Pose, logs: np.ndarray) -> Maximum:
     return Maximum(reported / reported.sum(), weights, beta, value, vanishing)
 
 
-def _boundary(pose: Pose, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _boundary(pose: PairProblem, weights: np.ndarray, beta: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The weights with zeros where they belong, and those that shrink for ever."""
     # Tiny weights become zero if that costs no likelihood. Where it would leave a pair that differed before
     # without any weight, only the ratio of what vanishes explains its choices: then there is no maximum.
