@@ -96,6 +96,12 @@ def _first_column(model):
     return model.summary().iloc[:, 0].to_numpy()
 
 
+def best_and_worst():
+    """The best and the worst of three options, and of two of them."""
+    rows = [("a", "b", "c", "a", "c"), ("b", "c", "d", "d", "b"), ("a", "c", "d", "a", "d"), ("a", "b", "d", "b", "a")]
+    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
+
+
 def _of_groups(data, ask, **more):
     """Of each way in which weights of groups hang together."""
     return {
@@ -118,7 +124,7 @@ MORE = {
             ("people", {"people": "adjusted"}, smallest.answered_pairs, smallest.first_pair),
             ("choices", {}, smallest.sets, smallest.first_set),
             ("rankings", {}, smallest.rankings, smallest.first_set),
-            ("best and worst", {"best_worst": "reversed"}, smallest.best_and_worst, smallest.first_set),
+            ("best and worst", {"best_worst": "reversed"}, best_and_worst, smallest.first_set),
         )
     },
     **{f"{_EBA}, pairs of groups, {each}": row for each, row in _of_groups(smallest.groups, _of_women).items()},
@@ -191,19 +197,6 @@ MORE = {
         for method, run, name, data, ask in (
             ("maximum-likelihood", {"random_seed": 1}, "ties", smallest.tied_pairs, smallest.first_pair),
             ("maximum-likelihood", {"random_seed": 1}, "covariates", smallest.described_pairs, smallest.first_pair),
-        )
-    },
-    **{
-        f"{_EBA}, maximum-likelihood, {name}": Smallest(
-            partial(th.EliminationByAspects, aspects=aspects, method="maximum-likelihood"),
-            data,
-            {"random_seed": 1},
-            ask,
-        )
-        for name, aspects, data, ask in (
-            ("choices", "unique", smallest.sets, smallest.first_set),
-            ("rankings", "unique", smallest.rankings, smallest.first_set),
-            ("best and worst", "unique", smallest.best_and_worst, smallest.first_set),
         )
     },
     f"{_ADDITIVE}, learned sigma, no constant": Smallest(

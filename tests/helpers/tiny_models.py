@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import thali as th
+from helpers.digests import best_and_worst
 from thali._testing.smallest import SMALLEST, Smallest
 
 
@@ -94,6 +95,12 @@ def _aged_judges():
 
 TINY = {name: Tiny(**vars(SMALLEST[name]), **special) for name, special in _SPECIAL.items()}
 TINY["bradley-terry-luce, people"] = Tiny(**vars(_PEOPLE))
+TINY["bradley-terry-luce, best and worst"] = Tiny(
+    partial(th.BradleyTerryLuce, best_worst="reversed"),
+    best_and_worst,
+    SMALLEST["bradley-terry-luce"].run,
+    SMALLEST["elimination-by-aspects, choices"].ask,
+)
 TINY["elimination-by-aspects, random people"] = Tiny(
     partial(th.EliminationByAspects, people=th.people.Individuals()),
     SMALLEST["elimination-by-aspects, kinds"].data,

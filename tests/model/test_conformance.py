@@ -36,10 +36,12 @@ SPEC_OF = {name: spec for name in NAMES for spec in SPECS if spec.name == name.p
 DRAWN = [name for name in NAMES if TINY[name].has_chains]
 
 PAIR_GROUPS, CHOICE_GROUPS, TRIPLET_GROUPS = "pair groups", "choice groups", "triplet groups"
+BEST_AND_WORST = "best and worst"
 SIZE_OF = {  # of the data of `TINY`
     PAIRS: "3 options, 3 pairs, 13 comparisons",
     PAIR_GROUPS: "2 groups (women: 13 comparisons, men: 12 comparisons), 3 options",
     CHOICE_GROUPS: "2 groups (women: 5 choices, men: 4 choices), 3 options",
+    BEST_AND_WORST: "4 options, 4 sets of 3 options, 4 best-worst choices",
     TRIPLET_GROUPS: "2 groups (women: 5 answers, men: 3 answers), 4 objects",
     CHOICES: "3 options, 3 sets of 2 to 3 options, 8 choices",
     SIMILARITIES: "4 objects, 6 similarities",
@@ -59,6 +61,7 @@ _KINDS = {  # by the end of a row's name
     "described groups": PAIR_GROUPS,
     "choice groups": CHOICE_GROUPS,
     "choice kinds": CHOICES,
+    "best and worst": BEST_AND_WORST,
     "triplet groups": TRIPLET_GROUPS,
     "random people": "random people",
     "individuals": "individuals",

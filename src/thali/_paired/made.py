@@ -29,6 +29,7 @@ from thali._posterior.interval import INTERVAL, interval_name
 
 from .board import Leaderboard
 from .counted import Judgements, judgements_of
+from .worths import WorthsRequest
 
 _NAMED = 12  # covariates, or columns, of a sentence
 _TIES = {"half": "Each tie counted as half a win for each option.", "drop": "Ties were excluded."}
@@ -193,7 +194,9 @@ def as_python(board: Leaderboard) -> str:
     from .leaderboard import leaderboard
 
     usual = {name: each.default for name, each in inspect.signature(leaderboard).parameters.items()}
-    words = [f"{name}={value!r}" for name, value in _given(board).items() if value != usual.get(name)]
+    given = _given(board)
+    usual["method"] = WorthsRequest(people=given.get("people")).with_method().method
+    words = [f"{name}={value!r}" for name, value in given.items() if value != usual.get(name)]
     return "" if board.made is None else f"import thali as th\n\nboard = th.leaderboard({', '.join(['data', *words])})"
 
 

@@ -118,12 +118,6 @@ def sets():
     return (th.Choices(pd.DataFrame(rows, columns=["task", "item", "chosen"])),)
 
 
-def best_and_worst():
-    """The best and the worst of three options, and of two of them."""
-    rows = [("a", "b", "c", "a", "c"), ("b", "c", "d", "d", "b"), ("a", "c", "d", "a", "d"), ("a", "b", "d", "b", "a")]
-    return (th.Choices.from_best_worst(pd.DataFrame(rows, columns=["item1", "item2", "item3", "best", "worst"])),)
-
-
 def answered_best_and_worst():
     """The best and the worst of four options, twice by each of three people."""
     rows = [

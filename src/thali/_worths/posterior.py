@@ -2,7 +2,7 @@
 
 import copy
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
@@ -154,17 +154,7 @@ class WorthProblem:
             if isinstance(self.single, Choices) and self.single.worst is None:
                 variables["set_probability"] = (*each, "place"), p.reshape(*shape, -1)
                 coordinates |= place_names(self.single)
-        drawn = xr.Dataset(variables, coordinates)
-        for name, variable in drawn.data_vars.items():
-            variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-        groups |= {
-            "posterior": drawn,
-            "sample_stats": xr.Dataset({}, {name: drawn[name] for name in each}),
-            "observed_data": xr.Dataset(stored.observed, stored.coordinates),
-            "constant_data": xr.Dataset(
-                {"kind": stored.kind, **stored.constants}, {**stored.coordinates, "option": labels}
-            ),
-        }
+        groups |= datasets_of(xr.Dataset(variables, coordinates), stored, _DESCRIPTIONS)
         add_log_prior(groups, self._log_prior(flat, spreads, shape), _NOTES)
         return tree_of(groups, {**origin(), **attributes})
 
@@ -196,6 +186,23 @@ class WorthProblem:
         if self.has_ties:
             found["tie"] = parts["tie"]
         return {name: np.asarray(values).reshape(shape) for name, values in found.items()}
+
+
+def datasets_of(
+    drawn: "xarray.Dataset", stored: DataGroups, descriptions: Mapping[str, str]
+) -> "dict[str, xarray.Dataset]":
+    """Return the groups of a tree that hold draws, which are described, and data."""
+    import xarray as xr
+
+    for name, variable in drawn.data_vars.items():
+        variable.attrs["description"] = descriptions[str(name)]
+    constants = {"kind": stored.kind, **stored.constants}
+    return {
+        "posterior": drawn,
+        "sample_stats": xr.Dataset({}, {name: drawn[name] for name in ("chain", "draw")}),
+        "observed_data": xr.Dataset(stored.observed, stored.coordinates),
+        "constant_data": xr.Dataset(constants, {**stored.coordinates, "option": drawn["option"].values}),
+    }
 
 
 # Draws as chains, so that a fit by them runs, is stored and goes on like any other ------------------------------------

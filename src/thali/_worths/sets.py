@@ -141,7 +141,8 @@ class ChoiceSetDensity(Density):
             _, logs = self._logs(rows, points)
             weights = np.exp(logs).reshape(-1, logs.shape[2])
             if rows.n_tied == (1,):
-                log_p = np.log(_probabilities(rows, weights)[:, 0])
+                with np.errstate(divide="ignore"):  # of points so far away that an answer is impossible
+                    log_p = np.log(_probabilities(rows, weights)[:, 0])
             else:
                 log_p = _of_answer(rows, logs, False, points.shape[1]).log_p
             yield at, as_column(rows.counts) * log_p.reshape(logs.shape[:2])

@@ -12,7 +12,7 @@ from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
 from thali._posterior.dependence import INDIVIDUALS, Dependence, of_one_person
 from thali.errors import ArgumentError, DataError, Setting
 
-from ..posterior import WorthProblem
+from ..posterior import WorthProblem, datasets_of
 from .answers import tabulate_answers
 
 if TYPE_CHECKING:
@@ -88,28 +88,17 @@ class PeopleProblem(WorthProblem):
             variables["respondent_effect"] = (*each, "known", "option"), centred[:, :, 1:]
         if self.has_ties:
             variables["tie"] = each, np.exp(log_tie)
-        drawn = xr.Dataset(variables, coordinates | self._known_coordinates())
-        for name, variable in drawn.data_vars.items():
-            variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-        constants = {"kind": stored.kind, **stored.constants}
         if self.known.names:
-            constants |= self.known.stored("respondent")
-        coordinates = {"option": coordinates["option"], "respondent": coordinates["respondent"]}
-        groups = {
-            "posterior": drawn,
-            "sample_stats": xr.Dataset({}, {name: drawn[name] for name in each}),
-            "observed_data": xr.Dataset(stored.observed, stored.coordinates),
-            "constant_data": xr.Dataset(constants, {**stored.coordinates, **coordinates, **self._known_coordinates()}),
-        }
+            coordinates["known"] = list(self.known.names)
+        groups = datasets_of(xr.Dataset(variables, coordinates), stored, _DESCRIPTIONS)
+        if self.known.names:
+            fixed = groups["constant_data"].assign_coords(known=coordinates["known"])
+            groups["constant_data"] = fixed.assign(self.known.stored("respondent"))
         return tree_of(groups, {**origin(), **attributes, **self.dependence.attributes})
 
     def _log_coefficient(self) -> float:
         """Return the sum of the logarithms of multinomial coefficients of the answers of each respondent."""
         return float(self.single.questions(self.has_ties).log_coefficients_of_people().sum())
-
-    def _known_coordinates(self) -> dict[Any, Any]:
-        """Return the names of respondent covariates as a coordinate; nothing without any."""
-        return {"known": list(self.known.names)} if self.known.names else {}
 
 
 def refuse_data(data: Any, rule: str, people: Individuals) -> None:
