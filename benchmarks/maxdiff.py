@@ -15,12 +15,12 @@ Measured (500 people; bayesm's rows are of an earlier day):
 
                                       CPU s   log score        correlation
     weights gamma
-    everybody with own worths            28   -2.393 (.023)    .861   R-hat 1.005
+    everybody with own worths              28   -2.393 (.023)    .861   R-hat 1.005
     everybody alike                        31   -2.498 (.021)    .784
     bayesm 3.1                             67   -2.419 (.026)    .851
     the truth                                   -2.152 (.027)
     weights normal
-    everybody with own worths            27   -2.351 (.025)    .881   R-hat 1.007
+    everybody with own worths              27   -2.351 (.025)    .881   R-hat 1.007
     everybody alike                        34   -2.447 (.024)    .810
     bayesm 3.1                             67   -2.375 (.029)    .874
     the truth                                   -2.157 (.029)
