@@ -1,9 +1,9 @@
-"""How often 89 % intervals of everybody's shares hold them.
+"""How often 89 % intervals of the scores of respondents contain them.
 
     python benchmarks/individuals.py [--small] [--studies 6]
 
 Forty people name the best and the worst of 12 sets of 4 of 8 options; everybody has worths of their own, Gamma about
-common ones, drawn from the model's prior, and chooses by maximum difference.
+common ones (the model takes their logarithms for Normal), and chooses by maximum difference.
 """
 
 import argparse
@@ -19,7 +19,7 @@ PEOPLE, SETS, SIZE, KAPPA, LAPSE = 40, 12, 4, 2.0, 0.01
 
 
 def study(rng: np.random.Generator) -> tuple[th.Choices, pd.DataFrame]:
-    """The answers, and the true shares by person and option."""
+    """The answers, and the true scores by person and option."""
     worth = rng.gamma(1.0, 1.0, len(OPTIONS)) * rng.gamma(KAPPA, 1.0 / KAPPA, (PEOPLE, len(OPTIONS)))
     names, rows = [f"person {n:02}" for n in range(PEOPLE)], []
     for name, own in zip(names, worth, strict=True):
@@ -32,8 +32,10 @@ def study(rng: np.random.Generator) -> tuple[th.Choices, pd.DataFrame]:
             items = {f"item{k + 1}": OPTIONS[option] for k, option in enumerate(shown)}
             chosen = {"best": OPTIONS[shown[best]], "worst": OPTIONS[shown[worst]]}
             rows.append({"person": name, "task": task, **items, **chosen})
-    shares = pd.DataFrame(worth / worth.sum(axis=1, keepdims=True), names, OPTIONS)
-    return th.Choices.from_best_worst(pd.DataFrame(rows), respondent="person"), shares
+    ratio = worth / np.exp(np.log(worth).mean(axis=1, keepdims=True))
+    best = pd.DataFrame(ratio / (ratio + SIZE - 1), names, OPTIONS)
+    scores = 100 * best.div(best.sum(axis=1), axis=0)
+    return th.Choices.from_best_worst(pd.DataFrame(rows), respondent="person"), scores
 
 
 def main(words: list[str] | None = None) -> None:
@@ -46,10 +48,10 @@ def main(words: list[str] | None = None) -> None:
     held, alike = [], []
     for seed in range(1 if asked.small else asked.studies):
         data, truth = study(np.random.default_rng(seed))
-        model = th.BradleyTerryLuce(best_worst="reversed", people=th.people.Individuals())
+        model = th.BradleyTerryLuce(lapse=LAPSE, people=th.people.Individuals())
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", th.errors.ThaliWarning)
-            model.fit(data, **run, thin=5, chains=2, random_seed=1, progressbar=False)
+            model.fit(data, **run, chains=2, random_seed=1, progressbar=False)
         found = model.individuals()
         true = truth.stack().loc[found.index]
         held.append(float(((found["low"] <= true) & (true <= found["high"])).mean()))
@@ -57,7 +59,7 @@ def main(words: list[str] | None = None) -> None:
         each = [np.corrcoef(logs[0].loc[name, list(OPTIONS)], logs[1].loc[name])[0, 1] for name in truth.index]
         alike.append(float(np.mean(each)))
     print(f"intervals that hold: {np.mean(held):.3f} of .89 ({min(held):.3f} to {max(held):.3f} by study)")
-    print(f"correlation of log shares with the truth, within people: {np.mean(alike):.2f}")
+    print(f"correlation of log scores with the truth, within people: {np.mean(alike):.2f}")
 
 
 if __name__ == "__main__":

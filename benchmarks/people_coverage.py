@@ -7,8 +7,8 @@ Studies of objects ask the odd one out, or how similar pairs are, of people who 
 the fit to 20,000 people, and intervals are of weights and of similarities of pairs.
 "adjusted" is what a fit takes, which spreads draws by the variance of people's scores; "power" raises the likelihood to
 one over the design effect, as chains do. `--mcmc` also runs chains, a second each, and
-`--random` those in which everybody has worths of their own, several seconds each; the truth then is the common worths,
-and choice probabilities averaged over 20,000 people.
+`--random` those in which everybody has worths of their own, several seconds each; the truth then is the mean of
+the log worths of 20,000 people.
 """
 
 import argparse
@@ -79,11 +79,10 @@ class Study:
         labels = tuple(f"o{number}" for number in range(self.options))
         return th.PairedComparisons._made_of(labels, first[compared], second[compared], *sums, None, answers, None)
 
-    def truth_of_random(self) -> tuple[np.ndarray, np.ndarray]:
-        """The common worths, which sum to 1, and the choice probabilities of new people."""
-        first, second = np.triu_indices(self.options, 1)
-        common, worth = np.geomspace(0.4, 2.5, self.options), self.worths(np.random.default_rng(0), 20_000)
-        return common / common.sum(), (worth[:, first] / (worth[:, first] + worth[:, second])).mean(axis=0)
+    def truth_of_random(self) -> np.ndarray:
+        """The mean log worths of people, with a mean of 0."""
+        logs = np.log(self.worths(np.random.default_rng(0), 20_000)).mean(axis=0)
+        return logs - logs.mean()
 
     def truth(self) -> np.ndarray:
         """The log worths of the fit to many people, with a mean of 0."""
@@ -155,14 +154,10 @@ def holds(points: np.ndarray, truth: np.ndarray) -> tuple[float, float, float]:
 
 def random_holds(data: th.PairedComparisons, study: Study, seed: int) -> tuple[float, float, float]:
     """The same of chains in which everybody has worths of their own."""
-    model = th.EliminationByAspects("unique", lapse=0.0, people=th.people.Individuals())
-    model.fit(data, draws=DRAWS // 4, tune=300, thin=3, random_seed=seed, progressbar=False)
-    posterior, truth = model.posterior_["posterior"], study.truth_of_random()
-    inside = []
-    for name, true in zip(("common_worth", "population_probability"), truth, strict=True):
-        low, high = np.quantile(posterior[name].values.reshape(-1, len(true)), TAILS, axis=0)
-        inside.append((low <= true) & (true <= high))
-    return inside[0].mean(), inside[0][0], inside[1].mean()
+    model = th.BradleyTerryLuce(people=th.people.Individuals())
+    model.fit(data, draws=DRAWS // 4, random_seed=seed, progressbar=False)
+    points = model.posterior_["posterior"]["log_worth"].values.reshape(-1, study.options)
+    return holds(points, study.truth_of_random())
 
 
 def table(study: Study, samples: int, ways: tuple[str, ...]) -> Iterator[str]:

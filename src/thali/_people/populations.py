@@ -41,7 +41,8 @@ class Individuals(_Value):
     .. math:: w_{nk} \sim \mathrm{Gamma}(\kappa, \kappa / m_{nk}), \qquad m_{nk} = v_k \exp(x_n' b_k)
 
     The weight of feature k of respondent n is w, and the common weight is v. A larger kappa means that respondents
-    differ less; it is learned, kappa ~ Gamma(2, 0.1). The covariates x are in standard deviations about their means,
+    differ less; it is learned, kappa ~ Gamma(2, 0.1). In `BradleyTerryLuce` respondents have log worths instead, which
+    are Normal about those of the population. The covariates x are in standard deviations about their means,
     and b ~ Normal(0, 0.5²). Results describe the population. `individuals()` describes each respondent.
 
     Parameters

@@ -30,7 +30,7 @@ ENGLISH = {
     "individuals.caption": "Preference scores of each respondent, and the mean over respondents.",
     "individual_scores.title": "Preference scores, one respondent per row",
     "individual_scores.by": "'fit' is the root likelihood: the geometric mean of the probabilities of a respondent's"
-    " answers.",
+    " answers (the best and the worst of a set are one answer).",
     "reach": "{options} reach {share} % of respondents ({interval} {low} to {high} %); the probability that no other"
     " set of this size reaches more is {best}.",
     "reach.by": "An option reaches a respondent if its share of preference exceeds the mean over all options.",

@@ -41,7 +41,8 @@ class RespondentAnswers(HasSegments):
         pandas.DataFrame
             One row a respondent and option: mean (posterior mean of the score), low and high. With `wide` one row a
             respondent: fit, and the mean score of each option. The fit is the root likelihood, the geometric mean of
-            the probabilities of the respondent's answers, from 0 to 1.
+            the probabilities of the respondent's answers, from 0 to 1. The best and the worst of a set of a options are
+            one answer, with the probability 1 / (a (a - 1)) by chance.
 
         Raises
         ------
