@@ -18,7 +18,7 @@ def tables(folder):
 @pytest.mark.fit  # for its time
 @pytest.mark.parametrize("rule", ["ranking", "reversed"])
 def test_worths_by_maximum_likelihood(done, rule):
-    words = [] if rule == "ranking" else ["--best-worst", rule]
+    words = ["--best-worst", rule]
     found = done(
         *"fit maxdiff.csv --model BTL --method maximum-likelihood".split(), *words, *"--out out --print all".split()
     )
@@ -34,7 +34,7 @@ def test_worths_by_maximum_likelihood(done, rule):
     ("words", "sentence"),
     [
         (["maxdiff.csv", "--aspects", "ibp"], ("5 options", "--model BTL")),
-        (["seven.csv", "--model", "BTL"], ("6", "--best-worst")),
+        (["seven.csv", "--model", "BTL", "--best-worst", "ranking"], ("6", "--best-worst")),
         (["maxdiff.csv", "--model", "BTL", "--best-worst", "maxdiff"], ("--best-worst",)),
     ],
 )
@@ -44,7 +44,7 @@ def test_what_is_refused(refused, words, sentence):
 
 def test_comparison(run, refused):
     assert "--best-worst reversed" in " ".join(
-        refused("compare", "seven.csv", "--models", "BTL", "--folds", "2").split()
+        refused("compare", "seven.csv", "--models", "BTL", "--folds", "2", "--best-worst", "ranking").split()
     )
     assert "--best-worst" in run("compare", "--help-all").out
 
