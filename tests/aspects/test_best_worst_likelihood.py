@@ -44,8 +44,11 @@ def test_best_and_worst_of_three_are_rankings(uncompiled, lapse):
 
 
 @pytest.mark.unit
-@pytest.mark.parametrize("people", [None, "adjusted", th.people.LatentClasses(2), th.people.Individuals()])
-@pytest.mark.parametrize("aspects", ["unique", "ibp"])
+@pytest.mark.parametrize(
+    ("aspects", "people"),
+    [(each, people) for each in ("unique", "ibp") for people in (None, "adjusted", th.people.LatentClasses(2))]
+    + [("ibp", th.people.Individuals())],
+)
 def test_sets_of_four_are_refused(aspects, people):
     rows = [(*"abcd", "a", "d", "p"), (*"abcd", "b", "a", "q"), (*"abcd", "a", "c", "p"), (*"abcd", "a", "c", "q")]
     frame = pd.DataFrame(rows, columns=["item1", "item2", "item3", "item4", "best", "worst", "respondent"])
