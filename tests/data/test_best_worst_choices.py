@@ -102,3 +102,14 @@ BAD = [
 def test_what_is_refused(rows, labels, facts):
     with refused(DataError, *facts):
         best_worst(rows, labels)
+
+
+def test_numbers_that_are_no_items_of_some_set_are_positions_in_all():
+    """Items have numbers, too, and 3 is an item of the first set."""
+    rows = [("p", 7, 3, 9, 2, 3), ("q", 1, 5, 8, 3, 1)]
+    frame = pd.DataFrame(rows, columns=["who", "item1", "item2", "item3", "best", "worst"])
+    data = Choices.from_best_worst(frame, respondent="who")
+    table = data.to_frame()
+    chosen = table[table["best"] == 1].groupby("respondent")["alternative"].agg(str)
+    left = table[table["worst"] == 1].groupby("respondent")["alternative"].agg(str)
+    assert [chosen["p"], left["p"], chosen["q"], left["q"]] == ["3", "9", "8", "1"]

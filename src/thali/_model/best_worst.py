@@ -23,15 +23,15 @@ from thali._data.answers import first_answers, ordered_pairs
 
 RANKING, REVERSED = "ranking", "reversed"
 RULES = (RANKING, REVERSED)
-LARGEST, LARGEST_OF_INDIVIDUALS = 6, 3  # members of a set under the rule "ranking"; where respondents differ
+LARGEST = 6  # members of a set under the rule "ranking"
+LARGEST_RANKED = 3  # members of a set whose best and worst are a ranking
 BLOCK = 2**14  # draws times sets at once, of each of which there are all subsets
 MIN_SHARE = 1e-100  # share of the largest weight of a set that stands for a weight of 0 in quotients
 
 
-def usual_rule(data: Any, of_individuals: bool) -> str:
+def usual_rule(data: Any) -> str:
     """Return the rule by which the best and the worst of data are modelled unless one is named."""
-    largest = LARGEST_OF_INDIVIDUALS if of_individuals else LARGEST
-    return REVERSED if data.worst is not None and data.sizes.max() > largest else RANKING
+    return REVERSED if data.worst is not None and data.sizes.max() > LARGEST_RANKED else RANKING
 
 
 def answer_probabilities(

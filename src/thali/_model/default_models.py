@@ -142,7 +142,7 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
 
 def _has_individual_scores(data: Any) -> bool:
     """Return whether respondents have individual worths: where the average one answered two sets or rankings."""
-    if data.kind != CHOICES:
+    if data.kind != CHOICES or data.n_ties:
         return False
     answers = data.n_answers
     if data.worst is None:  # a ranking is a choice from all of its options, then from the rest

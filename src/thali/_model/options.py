@@ -356,9 +356,8 @@ TIES = Option(
 BEST_WORST = Option(
     "best_worst",
     "Model of best-worst choices. ranking: best and worst are the first and last of a ranking (up to six options);"
-    " reversed: the pair with the largest difference is chosen (MaxDiff). With more than three options, both require"
-    " --aspects unique.",
-    default="ranking",
+    " reversed: the pair with the largest difference is chosen (MaxDiff).",
+    default="ranking for sets of up to three options, else reversed",
     words={"ranking": "ranking", "reversed": "reversed"},
 )
 COUNTED_TIES = Option(  # where choices alone are known

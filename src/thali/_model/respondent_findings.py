@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SENTENCES = {
     "individuals": "Most preferred option among {number} respondents: {options}.",
-    "effects": "Clear effects of respondent characteristics on {what}s: {effects}.",
+    "effects": "Clear effects on {what}s: {effects}.",
     "effects.number": "× {ratio} for {of} per unit of '{column}'",
     "effects.label": "× {ratio} for {of} ({label} relative to {first} in '{column}')",
     "effects.none": "No {what} clearly increases or decreases with {columns} (probability ≥ 0.95).",

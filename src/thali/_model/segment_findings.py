@@ -16,7 +16,7 @@ from .wording import phrase
 _MIN_PEOPLE = 3  # people that make segments
 _CLEAR = 0.5  # stability from which on people are counted by segments
 SENTENCES = {
-    "sizes": "Grouped by preference, the respondents form {number} (stability {stability}): {shares}. {how}",
+    "sizes": "{shares}: {number} by preference (stability {stability}). {how}",
     "sizes.low": "No clear segments (stability {stability}): differences between respondents are gradual, or there are"
     " too few answers. {instead}The most stable grouping would have {number}: {shares}. {how}",
     "sizes.how": "Stability is the adjusted Rand index between the segments of a draw and the final assignment (1: all"
@@ -27,8 +27,8 @@ SENTENCES = {
     "profiles.option": "Probability that an option is preferred to another (0.5: indifferent)",
     "assignment": "Segment of each respondent",
     "methods": "Segments were formed by k-means clustering of the log odds of {what}; in every draw, each respondent"
-    " belongs to the nearest centre. The number of segments (2 to 6) was chosen for the greatest stability, measured"
-    " by the adjusted Rand index {source}.",
+    " belongs to the nearest centre. The number of segments (2 to 6, unless given) was chosen for the greatest"
+    " stability, measured by the adjusted Rand index {source}.",
 }
 
 

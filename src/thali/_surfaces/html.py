@@ -17,6 +17,7 @@ from thali._inference.warn import warn_of_loss
 from thali._labels import printable
 from thali._model.common_findings import has_draws
 from thali._model.finding import ANSWERS, CHAPTERS, DATA, METHODS, MISSES, PAGE, STATISTICS, Finding, Findings, Picture
+from thali._model.names import plain
 from thali._model.references import cited_in
 from thali._model.registry import spec_of
 from thali._model.versions import made_by, versions
@@ -187,7 +188,10 @@ def fit_in_words(model: "Model") -> str:
 def _name(model: Any) -> str:
     """The model as a heading."""
     spec = spec_of(model)
-    return (type(model).__name__ if spec is None else spec.name.replace("-", " ")).capitalize()
+    if spec is None:
+        return type(model).__name__
+    names = [alias for alias in spec.aliases if plain(alias) == plain(spec.name)]
+    return names[0] if names else spec.name.replace("-", " ").capitalize()
 
 
 def _run(model: "Model") -> tuple[tuple[str, str], ...]:

@@ -72,7 +72,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         How respondents choose the best b and the worst w of a set (`Choices.from_best_worst`). "ranking": as the first
         and last of a ranking, summed over all rankings of the others, of sets of up to six (up to three with
         `people=Individuals()`). "reversed": the pair that differs most (maximum difference), with a probability
-        proportional to exp(L_b - L_w), of sets of any size. None: "ranking" where the sets allow it.
+        proportional to exp(L_b - L_w), of sets of any size. None: "ranking" for sets of up to three, else "reversed".
     covariates : list of str, optional
         Which covariates of comparisons and of options count, of those that the data have. Each coefficient is
         Normal(0, 1). None: all.
@@ -327,7 +327,7 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
     def _problem(self, data: Any, usual: str = ADJUSTED, has_prior: bool = True) -> WorthProblem:
         """The density of data, after the checks of all arguments."""
         one_of("best_worst", self.best_worst, (None, *RULES))
-        rule = self.best_worst or usual_rule(data, self._has_individuals)
+        rule = self.best_worst or usual_rule(data)
         lapse = share("lapse", self.lapse, "the probability of a random choice")
         spread = None if self.spread is None else positive("spread", self.spread, "a standard deviation")
         ties = data.kind == PAIRS and (has_ties(data) or self.ties == "davidson")

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from helpers.sentences import refused
+from helpers.sentences import refused, said
 from scipy.special import expit, logsumexp
 
 import thali as th
@@ -185,3 +185,10 @@ def test_results_of_individuals_need_individuals():
         model.scores(by={"p0": 1})
     with refused(ArgumentError, "`by`"):
         th.BradleyTerryLuce(people=th.people.Individuals()).fit(maxdiff(), **RUN).respondent_effects()
+
+
+def test_a_respondent_who_answered_once_is_counted():
+    frame = pd.DataFrame(maxdiff_rows()[:41], columns=["respondent", "item1", "item2", "item3", "item4", "best", "worst"])
+    fitted = th.BradleyTerryLuce(people=th.people.Individuals()).fit(th.read(frame), **RUN)
+    (note,) = fitted.findings()["individuals"].notes
+    said(note, "1 respondent", "once")

@@ -142,15 +142,31 @@ def _fits(frame: "pd.DataFrame", options: tuple[str, ...], best: str) -> bool:
     return True
 
 
-def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str) -> int:
-    """Which of those offered a cell means: by its label, its column, or the letter or number of that."""
-    if text in offered:
-        return offered.index(text)
+def _position(text: str, offered: list[str], columns: tuple[str, ...]) -> int | None:
+    """Which of those offered a cell means by its column, or the letter or number of that; None if it means none."""
     for k, name in enumerate(columns):
         ends = re.search(r"(?<!\d)\d{1,9}$", name)
         number = str(k + 1) if ends is None else str(int(ends[0]))
         if offered[k] and plain(text) in (plain(name), _MARKS[0][k], number) and plain(text):
             return k
+    return None
+
+
+def _are_positions(columns: Iterable[list[str]], rows: list[list[str]], names: tuple[str, ...]) -> bool:
+    """Whether every cell names a column, where some are no label of what was offered: numbers may be either."""
+    pairs = [(text, there) for cells in columns for text, there in zip(cells, rows, strict=True)]
+    if all(text in there for text, there in pairs):
+        return False
+    return all(_position(text, there, names) is not None for text, there in pairs)
+
+
+def _place(text: str, offered: list[str], columns: tuple[str, ...], where: str, by_position: bool = False) -> int:
+    """Which of those offered a cell means: by its label, its column, or the letter or number of that."""
+    if text in offered and not by_position:
+        return offered.index(text)
+    position = _position(text, offered, columns)
+    if position is not None:
+        return position
     what = repr(text) if text else "an empty cell"
     raise DataError(f"Found {what} {where}; expected one of {shorten([each for each in offered if each])}.")
 
@@ -169,13 +185,15 @@ def occasions_of_best_worst(
     names = checked_labels(labels) if labels is not None else in_order(list(dict.fromkeys(filter(None, seen))))
     place = positions(names)
     occasion, alternative, is_best, is_worst = [], [], [], []
-    for row in range(len(frame)):
-        there = [cells[row] for cells in offered]
+    rows = [[cells[row] for cells in offered] for row in range(len(frame))]
+    by_position = _are_positions([best] if worst is None else [best, worst], rows, columns.options)
+    for row, there in enumerate(rows):
         number = frame.index[row]
-        top = _place(best[row], there, columns.options, f"in row {number}, column {columns.best!r}")
+        top = _place(best[row], there, columns.options, f"in row {number}, column {columns.best!r}", by_position)
         bottom = -1
         if worst is not None:
-            bottom = _place(worst[row], there, columns.options, f"in row {number}, column {columns.worst!r}")
+            where = f"in row {number}, column {columns.worst!r}"
+            bottom = _place(worst[row], there, columns.options, where, by_position)
         if top == bottom:
             raise DataError(f"{there[top]!r} is both the best and the worst in row {number}; correct one of them.")
         for k in filter(there.__getitem__, range(len(there))):

@@ -4,8 +4,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from thali._digits import probability
-from thali._labels import listed
+from thali._labels import listed, plural
 from thali._model.choice_findings import check, row_in_words, said_of, scores_finding
 from thali._model.common_findings import asked, convergence, data, methods, summary
 from thali._model.finding import FULL, ON_SCREEN, STATISTICS, Brief, Finding, Maker, Picture, Text, finding
@@ -17,7 +19,6 @@ from thali._model.wording import phrase
 from thali._posterior.interval import interval_name
 
 from .. import findings as of_one
-from .problem import MIN_RESPONDENTS
 
 if TYPE_CHECKING:
     from thali._people.segments import Segments
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 ENGLISH = {
     "asked": "What do respondents prefer, and how much do they differ?",
+    "individuals.once": "{number} answered once; such scores are mostly those of the population.",
     "individuals.title": "Preference scores of each respondent (a respondent's scores sum to 100)",
     "individuals.caption": "Preference scores of each respondent, and the mean over respondents.",
     "individual_scores.title": "Preference scores, one respondent per row",
@@ -80,7 +82,12 @@ def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     """The scores of each respondent, beside the mean over respondents."""
     table = model.individuals(ci=settings.ci)
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(columns={"score": "mean"})
-    return individuals_finding(table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"])
+    found = individuals_finding(table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"])
+    given = model._data_of_fit().questions(model._means.nu is not None).given
+    once = int((np.bincount(given.respondent, given.times) == 1.0).sum())
+    if once:
+        found = replace(found, notes=(phrase(ENGLISH, "individuals.once", number=plural(once, "respondent")),))
+    return found
 
 
 @finding("individual_scores", "Scores by respondent", FULL)
@@ -142,11 +149,12 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
 
 def modelled(model: "BradleyTerryLuce") -> tuple[Text, ...]:
     """How the choices and the respondents were modelled."""
-    known, by = model._engine.respondents_of(model).known, ""
+    drawn, by = model._engine.respondents_of(model), ""
+    known = drawn.known
     if known is not None:
         by = phrase(ENGLISH, "methods.by", columns=listed(known.sources))
     directions = ""
-    if _count_respondents(model) >= MIN_RESPONDENTS:
+    if drawn.loadings.shape[1] > 0:
         directions = ENGLISH["methods.directions"]
     return (
         *of_one.rules_of(model),

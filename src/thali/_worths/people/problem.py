@@ -6,7 +6,7 @@ import numpy as np
 
 from thali._data.choices import Choices
 from thali._labels import shorten
-from thali._model.best_worst import LARGEST_OF_INDIVIDUALS, RANKING, REVERSED
+from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
 from thali._people.columns import covariates_of
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
 from thali._posterior.dependence import INDIVIDUALS, Dependence, of_one_person
@@ -125,10 +125,10 @@ def refuse_data(data: Any, rule: str, people: Individuals) -> None:
         raise DataError(
             Setting("people", people), " does not support ties in rankings; set ", Setting("people", ADJUSTED), "."
         )
-    if data.worst is not None and rule == RANKING and data.sizes.max() > LARGEST_OF_INDIVIDUALS:
+    if data.worst is not None and rule == RANKING and data.sizes.max() > LARGEST_RANKED:
         raise DataError(
             Setting("best_worst", RANKING),
-            f" is limited to sets of {LARGEST_OF_INDIVIDUALS} options where respondents differ, but a set has"
+            f" is limited to sets of {LARGEST_RANKED} options where respondents differ, but a set has"
             f" {int(data.sizes.max())}; set ",
             Setting("best_worst", REVERSED),
             ".",
