@@ -108,7 +108,7 @@ def test_numbers_that_are_no_items_of_some_set_are_positions_in_all():
     """Items have numbers, too, and 3 is an item of the first set."""
     rows = [("p", 7, 3, 9, 2, 3), ("q", 1, 5, 8, 3, 1)]
     frame = pd.DataFrame(rows, columns=["who", "item1", "item2", "item3", "best", "worst"])
-    data = Choices.from_best_worst(frame, respondent="who")
+    data = th.Choices.from_best_worst(frame, respondent="who")
     table = data.to_frame()
     chosen = table[table["best"] == 1].groupby("respondent")["alternative"].agg(str)
     left = table[table["worst"] == 1].groupby("respondent")["alternative"].agg(str)

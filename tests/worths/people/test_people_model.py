@@ -188,7 +188,8 @@ def test_results_of_individuals_need_individuals():
 
 
 def test_a_respondent_who_answered_once_is_counted():
-    frame = pd.DataFrame(maxdiff_rows()[:41], columns=["respondent", "item1", "item2", "item3", "item4", "best", "worst"])
+    columns = ["respondent", "item1", "item2", "item3", "item4", "best", "worst"]
+    frame = pd.DataFrame(maxdiff_rows()[:41], columns=columns)
     fitted = th.BradleyTerryLuce(people=th.people.Individuals()).fit(th.read(frame), **RUN)
     (note,) = fitted.findings()["individuals"].notes
     said(note, "1 respondent", "once")
