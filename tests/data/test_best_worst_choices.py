@@ -110,6 +110,5 @@ def test_numbers_that_are_no_items_of_some_set_are_positions_in_all():
     frame = pd.DataFrame(rows, columns=["who", "item1", "item2", "item3", "best", "worst"])
     data = th.Choices.from_best_worst(frame, respondent="who")
     table = data.to_frame()
-    chosen = table[table["best"] == 1].groupby("respondent")["alternative"].agg(str)
-    left = table[table["worst"] == 1].groupby("respondent")["alternative"].agg(str)
-    assert [chosen["p"], left["p"], chosen["q"], left["q"]] == ["3", "9", "8", "1"]
+    best, worst = (table[table[name] == 1].set_index("respondent")["alternative"] for name in ("best", "worst"))
+    assert [best["p"], worst["p"], best["q"], worst["q"]] == ["3", "9", "8", "1"]
