@@ -21,7 +21,7 @@ _MAX_HEAD, _MAX_ROWS, _MAX_NAME = 4, 10, 30
 _LEAST_CELL = 12  # columns that texts in a table keep
 # The tables that are shown, their rows and the lines of a text at most: the first of these with which all fits.
 _LIMITS = [*((9, rows, 6) for rows in range(10, 5, -1)), (9, 6, 4), (9, 5, 3), (9, 4, 2), (9, 3, 2)]
-_LIMITS += [(2, 5, 2), (2, 3, 2), (1, 5, 2), (1, 3, 2), (1, 1, 1), (0, 0, 1)]
+_LIMITS += [(2, 5, 2), (2, 3, 2), (1, 5, 2), (1, 3, 2), *((1, rows, 1) for rows in range(8, 0, -1)), (0, 0, 1)]
 _WARNING = "WARNING"
 
 
