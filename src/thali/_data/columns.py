@@ -13,7 +13,7 @@ from thali._labels import as_label, checked_labels, places_among, plural, shorte
 from thali.errors import DataError, DataWarning
 
 from .checks import checked_counts
-from .roles import no_answers
+from .roles import column_names, no_answers
 from .squares import SquareWords, cell, square_table
 from .suspicious import is_tie, percentages, refuse_ties, refuse_totals, tie_sentence
 
@@ -45,6 +45,11 @@ def as_frame(frame: Any) -> "pd.DataFrame":
     if table is frame:  # nothing that narwhals knows: its Arrow stream
         table = nw.from_arrow(frame, backend="pyarrow")
     return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
+
+
+def with_text_names(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """The same with text for names of columns."""
+    return frame.set_axis(column_names(frame), axis=1)
 
 
 # From what a user passes (arrays, data frames, columns) to option numbers and checked counts --------------------------
@@ -117,7 +122,7 @@ def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
 def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
     """The column of that name, or an error that lists those there are."""
     if name not in frame.columns:
-        names = [str(each) for each in frame.columns]
+        names = column_names(frame)
         raise DataError(
             f"There is no column {name!r}; the columns are {shorten(names, 12) or 'none'}.{suggest(str(name), names)}"
         )

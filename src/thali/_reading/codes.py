@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from thali._data.experiments.wide import bases_of
-from thali._data.roles import plain
+from thali._data.roles import column_names, plain
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
@@ -47,7 +47,7 @@ def read_codes(path: Path) -> Codes:
 def coded(table: RawTable, codes: Codes, attributes: Any = None) -> tuple[RawTable, dict[str, list[str]]]:
     """The table with labels in place of codes, and the order of labels, no numbers, that stand in several columns."""
     frame, note = _named(table.frame, codes), f"labels of {shorten(list(codes))} read from codes"
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     order = {}
     for attribute, labels in codes.items():
         columns = [name for name in names if plain(name) == plain(attribute)]

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from thali._data.columns import column, listed_omissions, numbers_rows
 from thali._data.described_columns import ColumnsRead, possible_respondents
-from thali._data.roles import Role
+from thali._data.roles import Role, column_names
 from thali._labels import shorten
 from thali.errors import PYTHON, Argument, Message, Words
 
@@ -49,7 +49,7 @@ class Reading:
             return
         used = {*(() if self.roles is None else self.roles.all), *(self.besides or ()), *table.conditioned}
         if (people := getattr(data, "people", None)) is not None:
-            used |= set(map(str, people.columns))
+            used |= set(column_names(people))
         if (scheme := getattr(data, "scheme", None)) is not None:
             used |= {scheme.respondent, scheme.task, scheme.alternative, scheme.chosen, *scheme.names}
             used |= {name for name, _ in scheme.none}

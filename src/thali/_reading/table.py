@@ -18,7 +18,17 @@ from thali._data.choices.rankings import TIED
 from thali._data.columns import column, note_thousands, numbers_rows, refuse_nested
 from thali._data.described_columns import side_columns
 from thali._data.pairs.trials import STEMS
-from thali._data.roles import BEST, CHOSEN_OF_TWO, ODD, RESPONDENT, ROW_NUMBERS, WORST, by_plain_name, plain
+from thali._data.roles import (
+    BEST,
+    CHOSEN_OF_TWO,
+    ODD,
+    RESPONDENT,
+    ROW_NUMBERS,
+    WORST,
+    by_plain_name,
+    column_names,
+    plain,
+)
 from thali._labels import as_label, plural, positions, shorten
 from thali._source import Source, read_source
 from thali.errors import Argument, DataError
@@ -394,7 +404,7 @@ class RawTable:
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
-        return [str(name) for name in self.frame.columns]
+        return column_names(self.frame)
 
     @cached_property
     def square(self) -> Square | None:

@@ -12,11 +12,12 @@ from thali._inference.seeds import root
 from thali._labels import as_label, plural, positions, shorten, suggest
 from thali.errors import ArgumentError, DataError
 
-from ..columns import answered_rows, as_frame, column
+from ..columns import answered_rows, as_frame, column, with_text_names
 from ..facts import named_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
 from ..people import column_facts, differing_columns
+from ..roles import column_names
 from .design import experiment_facts
 from .levels import ALPHABET, MEASURED, is_whole
 from .scheme import INSIDE, Attribute, Encoded, SchemeTasks
@@ -146,7 +147,7 @@ class ExperimentRows(Frozen):
         found = wide_tasks(frame if bought is None else frame.drop(columns=bought), given, alternatives)
         if found is None:
             raise DataError(
-                f"The columns {shorten([str(name) for name in frame.columns], 12)} do not show which alternative they"
+                f"The columns {shorten(column_names(frame), 12)} do not show which alternative they"
                 " describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would; name the alternatives with"
                 " `alternatives`."
             )
@@ -158,7 +159,7 @@ class ExperimentRows(Frozen):
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
-        people = people_of(frame.set_axis(map(str, frame.columns), axis=1), further, who, "respondent")
+        people = people_of(with_text_names(frame), further, who, "respondent")
         return cls._made_of(*(people if name == "people" else getattr(data, name) for name in cls._FIELDS))
 
 

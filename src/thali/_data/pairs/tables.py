@@ -10,7 +10,7 @@ from thali.errors import DataError
 
 from ..answers import Answers, Who, who_answered
 from ..columns import Cells, added_up, as_frame, column, count_column, encode
-from ..roles import refuse_ambiguous
+from ..roles import column_names, refuse_ambiguous
 from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 from .columns import PairColumns, respondent_column, the_columns, uncounted
@@ -84,7 +84,7 @@ def from_frame(
     PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
     """
     frame = as_frame(frame)
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
         found = the_columns(names, (count, losses, ties, respondent))
         if count is None and respondent is None and not found.times and found.respondent is None:
@@ -437,7 +437,7 @@ def from_wide(
         found = wide_columns(frame, given, coding)
     if found is None:
         raise DataError(
-            f"None of the columns {shorten([str(name) for name in frame.columns], 12)} has the name of a pair, such as"
+            f"None of the columns {shorten(column_names(frame), 12)} has the name of a pair, such as"
             " 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first, second)}."
         )
     return of_outcomes(cls, outcomes_of_wide(frame, found, coding, labels, weights))[0]

@@ -26,6 +26,7 @@ from ..roles import (
     TIE_WORDS,
     WEIGHTS,
     by_plain_name,
+    column_names,
     no_answers,
     plain,
 )
@@ -311,7 +312,7 @@ class TrialOutcomes(NamedTuple):
 
 def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool) -> TrialColumns:
     """The columns by their usual names, but for those given."""
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     for name in given.values():
         if name is not None:
             column(frame, name)
@@ -358,7 +359,7 @@ class Missing(NamedTuple):
 
 def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
     """What the table lacks to be one of trials or of games; None if it is nothing like it."""
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     own = by_plain_name(names)
     verdict = (RESULT if game else CHOSEN_OF_TWO).among(own)
     try:
@@ -403,7 +404,7 @@ def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
     """Whether further columns of numbers describe the two sides, as attributes in a choice experiment do."""
     import pandas as pd
 
-    sides = side_columns([str(name) for name in frame.columns])
+    sides = side_columns(column_names(frame))
     marks = next((each.side for each in sides if each.columns == (found.first, found.second)), None)
     return any(
         each.side == marks

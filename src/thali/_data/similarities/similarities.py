@@ -14,7 +14,7 @@ from thali.errors import DataError, DataWarning
 
 from ..answers import JudgedValues
 from ..checks import refuse_extremes
-from ..columns import as_frame
+from ..columns import as_frame, with_text_names
 from ..connectivity import connected, parted
 from ..facts import MAX_LISTED, share_of_pairs, value_range
 from ..judged import Judged
@@ -200,7 +200,7 @@ class Similarities(Judged):
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error",))
         frame = as_frame(frame)
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        frame = with_text_names(frame)
         named = [None if name is None else str(name) for name in (first, second, similarity, count, respondent)]
         columns = pair_columns(list(frame.columns), *named)
         found, empirical, answers = listed_pairs(frame, columns, labels)

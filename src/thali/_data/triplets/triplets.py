@@ -12,7 +12,7 @@ from thali._labels import listed, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..answers import ChosenPlaces, Who, all_who, who_answered
-from ..columns import answered_rows, as_frame
+from ..columns import answered_rows, as_frame, with_text_names
 from ..connectivity import connected, parted
 from ..facts import MAX_LISTED, share_of_pairs, value_range
 from ..judged import Judged
@@ -177,7 +177,7 @@ class Triplets(Judged):
         Triplets(4 objects, 2 sets of 3 pairs, 2 answers)
         """
         frame = as_frame(frame)
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        frame = with_text_names(frame)
         given = {"objects": objects, "odd": odd, "chosen": chosen, "anchor": anchor, "nearer": nearer}
         given |= {"farther": farther, "count": count, "question": question, "respondent": respondent}
         columns = triplet_columns(list(frame.columns), given)
@@ -394,10 +394,8 @@ class Triplets(Judged):
         >>> Triplets.from_frame(frame).by_group("sex")["m"]
         Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 respondent)
         """
-        known = self._known()
-        answered = np.unique(known.respondent)
-        found = {name: np.intersect1d(each, answered) for name, each in people_by(self.people, column).items()}
-        return {name: self._of_people(members) for name, members in found.items() if len(members)}
+        found = people_by(self.people, column, self._known().respondent)
+        return {name: self._of_people(members) for name, members in found.items()}
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
         """The answers of all, of these objects; who gave them is kept if all know it."""

@@ -4,6 +4,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali._data.roles import column_names
 from thali._labels import plural, shorten
 from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
 from thali.errors import ArgumentError, DataError
@@ -179,7 +180,7 @@ def _tasks_in(path: Path) -> "list[pandas.DataFrame]":
     if "task" not in frame.columns:
         raise DataError(
             f"{path} must have one row per product and the columns task and the attributes; it has"
-            f" {', '.join(map(str, frame.columns))}."
+            f" {', '.join(column_names(frame))}."
         )
     return [part.drop(columns="task") for _, part in frame.groupby("task", sort=False)]
 
@@ -209,7 +210,7 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     if not {"attribute", "level"} <= set(frame.columns):
         raise DataError(
             f"{path} must have one row per level and the columns 'attribute', 'level' and optionally 'utility' and"
-            f" 'sd'; its columns are {shorten(list(map(str, frame.columns)))}."
+            f" 'sd'; its columns are {shorten(column_names(frame))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
     found = [
