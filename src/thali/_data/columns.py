@@ -52,6 +52,12 @@ def with_text_names(frame: "pd.DataFrame") -> "pd.DataFrame":
     return frame.set_axis(column_names(frame), axis=1)
 
 
+def columns_in_words(count: str | None, respondent: str | None) -> str:
+    """What a sentence says of the columns of counts and of who answered, if there are any."""
+    said = "" if count is None else f", counts in {count!r}"
+    return said if respondent is None else f"{said}, respondents in {respondent!r}"
+
+
 # From what a user passes (arrays, data frames, columns) to option numbers and checked counts --------------------------
 
 

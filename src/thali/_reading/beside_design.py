@@ -30,6 +30,7 @@ from thali._data.roles import (
 from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, DataError
 
+from .cells import joined
 from .table import RawTable, in_file
 
 NONE = "none"  # the alternative that is added where the design has none
@@ -87,7 +88,7 @@ def answered(table: RawTable, design: RawTable, given: Mapping[str, Any]) -> tup
         **{name: answers.frame[name].to_numpy()[of_answer] for name in people},
     }
     left_out = f"; {plural(unanswered, 'task')} without an answer dropped" if unanswered else ""
-    note = "; ".join(filter(None, [table.note, f"answers matched to the design in {design.file}{left_out}"]))
+    note = joined(table.note, f"answers matched to the design in {design.file}{left_out}")
     roles = {"respondent": answers.respondent, "task": laid_out.task, "alternative": alternative, "chosen": CHOSEN.name}
     return replace(table, frame=pd.DataFrame(made, index), note=note), roles
 
@@ -197,7 +198,7 @@ def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTa
                 found.append({**first, **{each: person[each] for each in people}, **at, **options, **cells})
     if not found:
         raise DataError(f"The answer columns, {shorten(sorted(used))}, are empty.")
-    note = "; ".join(filter(None, [table.note, f"answers matched to the design in {design.file}"]))
+    note = joined(table.note, f"answers matched to the design in {design.file}")
     return replace(table, frame=pd.DataFrame(found, pd.RangeIndex(1, len(found) + 1)), note=note)
 
 

@@ -14,6 +14,7 @@ from thali._data.roles import column_names, plain
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
+from .cells import joined
 from .table import NUMBERED, RawTable, in_file, read_table
 
 Codes = dict[str, dict[str, str]]  # attribute -> code -> label
@@ -68,7 +69,7 @@ def coded(table: RawTable, codes: Codes, attributes: Any = None) -> tuple[RawTab
             lacking = [text for text in LACKING if text and text not in labels and (frame[name] == text).any()]
             frame = frame.assign(**{name: pd.Categorical(frame[name], [*labels.values(), *lacking], ordered=True)})
     kept = {name: own for name, own in order.items() if attributes is None or name in attributes}
-    return replace(table, frame=frame, note="; ".join(filter(None, [table.note, note]))), kept
+    return replace(table, frame=frame, note=joined(table.note, note)), kept
 
 
 def _named(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:

@@ -17,6 +17,7 @@ from thali._source import Source
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
 from .beside_design import answered, answers_in_loops
+from .cells import joined
 from .codes import coded, read_codes
 from .shape import Reading, Shape
 from .shapes import SHAPES
@@ -126,7 +127,7 @@ def _with(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawT
 
     if table.sheets:
         sheets = tuple((title, _with(sheet, labels)) for title, sheet in table.sheets)
-        return replace(table, sheets=sheets, note="; ".join(filter(None, [table.note, note])))
+        return replace(table, sheets=sheets, note=joined(table.note, note))
     frame = table.frame.copy(deep=False)
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
@@ -136,7 +137,7 @@ def _with(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawT
                 frame.isetitem(k, column.astype(object).replace({value: called(value) for value in values}))
     if _is_square(table):
         frame.columns = [str(called(name)) for name in frame.columns]
-    return replace(table, frame=frame, note="; ".join(filter(None, [table.note, note])))
+    return replace(table, frame=frame, note=joined(table.note, note))
 
 
 COVARIATES = "covariates"  # the columns that describe comparisons

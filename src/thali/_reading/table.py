@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -42,16 +42,13 @@ from .cells import (
     NUMBER,
     TextTable,
     assembled,
+    joined,
     refuse_header_again,
     text_cells,
 )
 from .json_rows import is_json, json_cells
 from .square import Square, square_of
 from .where import Where
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # A workbook unpacks to some 5 to 20 times its size; one that unpacks to far more was made to fill the memory.
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
@@ -431,7 +428,7 @@ class RawTable:
         frame = self.frame.loc[kept]
         if self.decimal_comma is not None and not kept.all():
             frame = _typed_again(frame, self.decimal_comma)
-        note = "; ".join(filter(None, [self.note, where.left_out(len(kept), int(kept.sum()))]))
+        note = joined(self.note, where.left_out(len(kept), int(kept.sum())))
         return replace(self, frame=frame, note=note, conditioned=where.columns)
 
     def without(self, names: Sequence[str], kept: Collection[Any] = ()) -> "RawTable":
@@ -446,12 +443,8 @@ class RawTable:
         if not names and not numbering:
             return self
         asked = f"columns omitted as requested: {shorten(list(names))}" * bool(names)
-        notes = (
-            self.note,
-            asked,
-            f"row numbers ({shorten(numbering)}) not used" * bool(numbering),
-        )
-        return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note="; ".join(filter(None, notes)))
+        unused = f"row numbers ({shorten(numbering)}) not used" * bool(numbering)
+        return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note=joined(self.note, asked, unused))
 
     def parted(self, where: Where, held_out: bool) -> "RawTable":
         """Of rows that are held out where the conditions hold, if there are any, these or the others."""
@@ -465,7 +458,7 @@ class RawTable:
                 f" ({where}) selects {every} of {len(self.frame):,}; change it to select some of them.",
             )
         kept = is_held if held_out else ~is_held
-        note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out where {where}"]))
+        note = joined(self.note, f"{is_held.sum():,} of {len(kept):,} rows held out where {where}")
         conditioned, parted = (*self.conditioned, *where.columns), Parted(self.frame, kept, where)
         return replace(self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=parted)
 
@@ -642,7 +635,7 @@ def _without_questions(cells: TextTable) -> TextTable:
     """The table without the two lines of questions and of ids that Qualtrics writes below the header."""
     if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         return cells
-    note = "; ".join(filter(None, [cells.note, "Qualtrics header lines (questions and IDs) dropped"]))
+    note = joined(cells.note, "Qualtrics header lines (questions and IDs) dropped")
     columns = [column[2:] for column in cells.columns]
     return TextTable(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
 

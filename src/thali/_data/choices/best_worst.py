@@ -10,7 +10,7 @@ from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
 from ..answers import whoever_answered
-from ..columns import answered_rows, coded, column, count_column, in_order
+from ..columns import answered_rows, coded, column, columns_in_words, count_column, in_order
 from ..roles import ALTERNATIVE, BEST, COUNT, RANK, RESPONDENT, TASK, WORST, by_plain_name, column_names, plain
 from .long import RawOccasions
 
@@ -38,7 +38,7 @@ class BestWorstColumns(NamedTuple):
     def __str__(self) -> str:
         picked = f"choice in {self.best!r}" if self.worst is None else f"choices in {self.best!r} and {self.worst!r}"
         how = f"one set per row, options in {self.options[0]!r} to {self.options[-1]!r}, {picked}"
-        return how + (f", respondents in {self.respondent!r}" if self.respondent is not None else "")
+        return how + columns_in_words(None, self.respondent)
 
 
 def best_worst_columns(
@@ -225,7 +225,7 @@ class LongBestWorst(NamedTuple):
         how = (
             f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in {self.best!r} and {self.worst!r}"
         )
-        return how + (f", respondents in {self.respondent!r}" if self.respondent is not None else "")
+        return how + columns_in_words(None, self.respondent)
 
 
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:

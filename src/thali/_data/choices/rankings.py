@@ -12,7 +12,7 @@ from thali.errors import Argument, DataError
 
 from ..answers import whoever_answered
 from ..checks import checked_numbers
-from ..columns import coded, column, count_column, in_order
+from ..columns import coded, column, columns_in_words, count_column, in_order
 from ..people import people_table
 from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, column_names, plain
 from .long import RawOccasions, count_occasions
@@ -446,11 +446,7 @@ def _refuse_many(found: Ranked, unranked: str) -> None:
 
 def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     """How rankings were read, in words."""
-    how = shown(columns)
-    if columns.count is not None:
-        how += f", counts in {columns.count!r}"
-    if columns.respondent is not None:
-        how += f", respondents in {columns.respondent!r}"
+    how = shown(columns) + columns_in_words(columns.count, columns.respondent)
     total = found.count.sum()
     how += f"; {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
     if partial := sum(len(order) < len(found.labels) for order, _ in found.orders):

@@ -10,7 +10,7 @@ from thali._labels import as_label, is_number, listed, short_number, shorten, su
 from thali.errors import Argument, DataError
 
 from ..answers import Who, who_answered
-from ..columns import column, count_column, encode, note_omission, stood_for
+from ..columns import column, columns_in_words, count_column, encode, note_omission, stood_for
 from ..described_columns import Sides, side_columns
 from ..roles import (
     CHOSEN_OF_TWO,
@@ -536,8 +536,4 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
         how = f"{a!r} against {b!r}, {columns.verdict[0]!r} contains {verdicts.how}"
     if verdicts.ties:
         how += f" (a tie: {shorten(verdicts.ties)})"
-    if columns.count is not None:
-        how += f", counts in {columns.count!r}"
-    if columns.respondent is not None:
-        how += f", respondents in {columns.respondent!r}"
-    return how
+    return how + columns_in_words(columns.count, columns.respondent)

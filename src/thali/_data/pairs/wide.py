@@ -9,10 +9,10 @@ import numpy as np
 
 from thali._inference.warn import warn
 from thali._labels import as_label, checked_labels, is_number, plural, positions, shorten
-from thali.errors import Argument, DataError, DataWarning, Message
+from thali.errors import Argument, DataError, DataWarning
 
 from ..answers import Who, who_answered
-from ..columns import count_column, note_omission
+from ..columns import columns_in_words, count_column, note_omission
 from ..people import people_table
 from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, column_names, no_answers, plain
 from .trials import FIRST, SECOND, TIE, TrialOutcomes, meanings, without_missing
@@ -299,12 +299,10 @@ def _code(
             if code is _CODES[-1]:
                 warn(
                     DataWarning(
-                        Message(
-                            "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0 for the"
-                            " first, 1 for a tie, 2 for the second. If this is wrong, define the codes with ",
-                            Argument("coding"),
-                            ".",
-                        )
+                        "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0 for the"
+                        " first, 1 for a tie, 2 for the second. If this is wrong, define the codes with ",
+                        Argument("coding"),
+                        ".",
                     )
                 )
             return code, "; ".join(f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found)
@@ -325,6 +323,4 @@ def _words(columns: WideColumns, coded: str) -> str:
     if columns.order == "numbered":
         shown = ", ".join(f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3])
         how += f", in the order of R's prefmod ({shown})"
-    if columns.count is not None:
-        how += f", counts in {columns.count!r}"
-    return how + (f", respondents in {columns.respondent!r}" if columns.respondent is not None else "")
+    return how + columns_in_words(columns.count, columns.respondent)

@@ -209,13 +209,13 @@ def match_best_worst(
 ) -> Reading | None:
     """A table with a column of the best, one of the worst, and a series of options."""
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    marked = long_columns(table.frame, {**given, "respondent": respondent})
+    marked = long_columns(table.frame, given)
     if marked is not None:
         whose = tuple(filter(None, (marked.respondent, marked.task)))
         roles = _best_worst_roles(marked, marked.option, marked.task)._replace(answer=whose)
         return _best_worst_reading(table, given, weights, str(marked), roles)
     try:
-        found = best_worst_columns(table.frame, {**given, "respondent": respondent})
+        found = best_worst_columns(table.frame, given)
     except DataError:
         if best is None and worst is None:
             return None

@@ -41,7 +41,7 @@ from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting, Value
 
 from ..cells import MISSING
-from ..shape import Lack, Reading, Shape
+from ..shape import Lack, Reading, Shape, refuse
 from ..square import Square, other_labels
 from ..table import RawTable
 
@@ -60,7 +60,7 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     if square is None:
         if not (wrong := other_labels(table.frame)):
             return None
-        return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: _refuse(wrong), sure=False)
+        return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: refuse(wrong), sure=False)
     if square.holds_similarities and not weights:
         return None
     # a list of counts may have as many columns of numbers as rows, and then its "diagonal" holds numbers
@@ -111,10 +111,6 @@ def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     np.fill_diagonal(values, 0)
     named = as_label((square.labels or ())[k])
     return values, (f"The diagonal ({diagonal[k]} for {named!r}) compares an option with itself; it was ignored.")
-
-
-def _refuse(wrong: str) -> Any:
-    raise DataError(wrong)
 
 
 SQUARE = Shape(
