@@ -266,8 +266,8 @@ def encode(
     counts: np.ndarray,
     labels: Iterable[Any] | None,
     where: Callable[[int, bool], str],
-) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """Labels, both columns as positions among them, and the counts; `where(row, is_winner)` names a place."""
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Labels, and both columns as positions among them; `where(row, is_winner)` names a place."""
     import pandas as pd
 
     rows = len(winners)
@@ -286,10 +286,8 @@ def encode(
     ]
     if labels is not None:
         names = checked_labels(labels)
-    elif categories:
-        names = tuple(dict.fromkeys(categories + _in_order(codes, texts)))
-    else:
-        names = tuple(_in_order(codes, texts))
+    else:  # without categories the texts alone
+        names = tuple(dict.fromkeys((*categories, *_in_order(codes, texts))))
     numbers = label_positions(codes, texts, names, lambda k: where(k % rows, k < rows))
     winner, loser = numbers[:rows], numbers[rows:]
     if (itself := np.flatnonzero((winner == loser) & (counts > 0))).size:
@@ -300,7 +298,7 @@ def encode(
         raise DataError(f"{label!r} is compared with itself {where(k, True)}; correct or remove the row.")
     if labels is None:
         refuse_ties(names, winner, loser, counts)
-    return names, winner, loser, counts
+    return names, winner, loser
 
 
 def label_positions(
@@ -321,26 +319,26 @@ def label_positions(
     return numbers
 
 
-def _in_order(codes: np.ndarray, texts: list[str]) -> list[str]:
+def _in_order(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
     """The distinct texts: numbers by size, names as they first appear when the table is read row by row."""
-    try:
-        return sorted(set(texts), key=lambda text: (float(text), text))
-    except ValueError:
-        rows = len(codes) // 2
-        appears = np.full(len(texts), len(codes))
-        np.minimum.at(appears, codes, np.concatenate([np.arange(rows) * 2, np.arange(rows) * 2 + 1]))
-        return list(dict.fromkeys(texts[k] for k in np.argsort(appears, kind="stable")))
+    rows = len(codes) // 2
+    appears = np.full(len(texts), len(codes))
+    np.minimum.at(appears, codes, np.concatenate([np.arange(rows) * 2, np.arange(rows) * 2 + 1]))
+    return in_order(list(dict.fromkeys(texts[k] for k in np.argsort(appears, kind="stable"))))
+
+
+def pair_keys(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A number for each pair of n options or objects."""
+    return np.minimum(a, b).astype(np.int64) * n + np.maximum(a, b)
 
 
 def added_up(
-    n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray | None = None
+    n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """First, second, wins, losses and ties of every pair with any of them, row by row of the n x n table."""
-    tied = np.zeros(len(counts)) if tied is None else tied
     compared = counts + tied > 0
     winner, loser, counts, tied = winner[compared], loser[compared], counts[compared], tied[compared]
-    key = np.minimum(winner, loser).astype(np.int64) * n + np.maximum(winner, loser)
-    pairs, place = np.unique(key, return_inverse=True)
+    pairs, place = np.unique(pair_keys(n, winner, loser), return_inverse=True)
     won = winner < loser
     wins = np.bincount(place[won], weights=counts[won], minlength=len(pairs))
     losses = np.bincount(place[~won], weights=counts[~won], minlength=len(pairs))

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import positive
+from thali._data.checks import whole_as_integers
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
@@ -297,7 +298,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.Da
         "high": high,
         "log_discrimination": logs.mean(axis=1),
         "p_sharper": (logs > np.median(logs, axis=0)).mean(axis=1),
-        "comparisons": count.astype(np.int64) if np.array_equal(count, np.floor(count)) else count,
+        "comparisons": whole_as_integers(count),
         "log_score": found.score,
         "log_score_typical": found.expected,
         "log_score_chance": found.chance,

@@ -88,7 +88,8 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     marks = np.where(doubtful, "*", "")
     above = [f"{probability:.2f}{mark}" for probability, mark in zip(shared["probability"], marks, strict=True)]
     ax.set_xticks(centres, [*(["alone"] if has_alone else []), *above], fontsize=8)
-    ax.set_xlabel(_heading(k, bool(doubtful.any()), table.attrs["word"]))
+    heading = f"probability of the {table.attrs['word']}" + "\n(*: chains disagree)" * bool(doubtful.any())
+    ax.set_xlabel(heading if k else f"no probable {table.attrs['word']} is shared")
     head_columns(ax, mesh if "weight" in table else None, "probability × mean weight")
     return ax
 
@@ -103,10 +104,3 @@ def _alone(table: "pandas.DataFrame", expected: "pandas.Series", row_of: dict[st
     for (member, *_), weight in zip(table["members"], expected, strict=True):
         found[row_of[member]] += weight
     return found
-
-
-def _heading(number: int, any_doubtful: bool, word: str) -> str:
-    """What the numbers above the columns are."""
-    if not number:
-        return f"no probable {word} is shared"
-    return f"probability of the {word}" + "\n(*: chains disagree)" * any_doubtful

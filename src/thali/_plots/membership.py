@@ -61,7 +61,8 @@ def membership(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features
     probability = features["probability"]
     weight = np.array(table.attrs["weight"])[:k] if has_weights else np.ones(k)
     rows = _order(owned, probability * weight)
-    columns = _by_place(owned[rows])
+    place = np.arange(n) @ owned[rows] / np.maximum(owned.sum(0), 1e-12)  # the mean one of the owners
+    columns = np.argsort(place, kind="stable")
     shown = short([labels[row] for row in rows])
     row_height = min(0.24, _TALLEST / n)
     ax = axes_of(ax, label_width(shown) + max(2.0, 0.36 * k) + 1.4, max(2.4, row_height * n + 1.0))
@@ -92,9 +93,3 @@ def _order(owned: np.ndarray, weight: np.ndarray) -> np.ndarray:
     distance = shared.max() - shared
     np.fill_diagonal(distance, 0.0)
     return leaves_list(linkage(squareform(distance, checks=False), "average", optimal_ordering=True))
-
-
-def _by_place(owned: np.ndarray) -> np.ndarray:
-    """The columns in the order of the mean place of their owners."""
-    place = np.arange(len(owned)) @ owned / np.maximum(owned.sum(0), 1e-12)
-    return np.argsort(place, kind="stable")

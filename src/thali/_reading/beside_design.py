@@ -149,7 +149,7 @@ def _answers(frame: pd.DataFrame, design: DesignRows, given: Mapping[str, Any]) 
         return TaskAnswers(
             frame, respondent, _texts(frame, version), _texts(frame, str(task)), _texts(frame, str(chosen)), used
         )
-    columns = _series_of(frame, design, version, [respondent, version])
+    columns = _series_of(frame, design, [respondent, version])
     long = pd.concat([frame.assign(**{_TASK: label, _PICKED: frame[name]}) for label, name in columns.items()])
     long = long.sort_index(kind="stable")
     used = (str(respondent), *columns.values(), _TASK, _PICKED, *([] if version is None else [version]))
@@ -278,7 +278,7 @@ def _texts(frame: pd.DataFrame, name: str | None) -> np.ndarray:
     return np.full(len(frame), "", object) if name is None else frame[name].map(as_label).to_numpy(object)
 
 
-def _series_of(frame: pd.DataFrame, design: DesignRows, version: str | None, taken: list[Any]) -> dict[str, str]:
+def _series_of(frame: pd.DataFrame, design: DesignRows, taken: list[Any]) -> dict[str, str]:
     """Task -> column of the answers, in a table with a row a person."""
     tasks = list(dict.fromkeys(task for _, task in design.rows))
     most = max(len(rows) for rows in design.rows.values())

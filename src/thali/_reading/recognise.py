@@ -59,7 +59,7 @@ def read_labels(path: Path) -> dict[str, str]:
 
 def relabelled(table: "RawTable", labels: Mapping[str, str]) -> "RawTable":
     """The table with those names replaced wherever they are a whole cell of text, or label a square."""
-    cells = _cells_of(table)
+    cells = {cell for column in _texts_of(table) for cell in column}
     if lost := [name for name in labels if name not in cells]:
         raise DataError(
             Argument("labels"), f" lists {lost[0]!r}, which no text cell contains.{suggest(lost[0], tuple(cells))}"
@@ -103,10 +103,6 @@ def _is_square(table: "RawTable") -> bool:
     """Whether the first column has the labels of the header."""
     header = set(_header(table))
     return bool(header) and header <= set(map(as_label, table.frame.iloc[: 2 * len(header), 0]))
-
-
-def _cells_of(table: "RawTable") -> set[str]:
-    return {cell for column in _texts_of(table) for cell in column}
 
 
 def _is_text(column: pd.Series) -> bool:

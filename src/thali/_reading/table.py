@@ -233,11 +233,6 @@ MAX_COLUMNS = 10_000  # of a file of text, each of which takes half a millisecon
 NUMBERED = "attribute{}"  # columns of files that number attributes
 
 
-def is_preflib(name: str, content: bytes) -> bool:
-    """Whether a file is one, by its name or its first words."""
-    return Path(name).suffix.lower() in SUFFIXES or content.startswith(b"# FILE NAME")
-
-
 def preflib_cells(content: bytes) -> TextTable:
     """A table with a row an order: its count, and what stands at each rank."""
     lines = content.decode("utf-8-sig", "replace").splitlines()
@@ -543,9 +538,10 @@ def load(path: str | Path | Source) -> RawTable:
             return _workbook({title: text_table(cells, name) for title, cells in excel_sheets(content).items()})
         if content.startswith(b"\xd0\xcf\x11\xe0"):
             raise DataError("This is an old (.xls) or password-protected Office file; save it as .xlsx or CSV.")
-        if is_preflib(name, content):
+        ending = Path(name).suffix.lower()
+        if ending in SUFFIXES or content.startswith(b"# FILE NAME"):
             return text_table(preflib_cells(content), name)
-        if Path(name).suffix.lower() == CHO:
+        if ending == CHO:
             return text_table(cho_cells(content), name)
         if is_json(name, content):
             cells, texts = json_cells(content)
@@ -553,7 +549,7 @@ def load(path: str | Path | Source) -> RawTable:
         try:
             return text_table(text_cells(content), name)
         except DataError as error:
-            raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), error)) from None
+            raise DataError(_OTHER_KINDS.get(ending, error)) from None
 
 
 def _workbook(sheets: dict[str, RawTable]) -> RawTable:

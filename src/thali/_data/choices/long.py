@@ -163,7 +163,7 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
     usual = {role.name: role for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)}
     own = by_plain_name(column_names(frame))
     found: dict[str, str | None] = {}
-    taken = {name for name in names.values() if name is not None}
+    taken = set(filter(None, names.values()))
     for role, name in names.items():
         if name is None:
             likely = list(usual[role].each(own, taken))

@@ -115,12 +115,11 @@ def the_ranking_columns(
     frame: "pd.DataFrame", layout: str | None, given: Mapping[str, str | None], unranked: str
 ) -> RankingColumns:
     """The columns of rankings, in that layout if one is named."""
-    for name in given.values():
-        if name is not None:
-            column(frame, name)
+    for name in filter(None, given.values()):
+        column(frame, name)
     found = ranking_columns(frame, given, unranked)
     if layout in (RANKS, OPTIONS) and (found is None or found.shape != layout):
-        taken = {name for name in given.values() if name is not None}
+        taken = set(filter(None, given.values()))
         columns = tuple(str(name) for name in frame.columns if name not in taken)
         found = RankingColumns(layout, columns, given.get("respondent"), None, given.get("count"))
     if found is None or layout not in (None, found.shape):
@@ -447,8 +446,7 @@ def _refuse_many(found: Ranked, unranked: str) -> None:
 def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     """How rankings were read, in words."""
     how = shown(columns) + columns_in_words(columns.count, columns.respondent)
-    total = found.count.sum()
-    how += f"; {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
+    how += f"; {plural(short_number(found.count.sum()), 'ranking')} of {len(found.labels):,} options"
     if partial := sum(len(order) < len(found.labels) for order, _ in found.orders):
         meaning = "were offered and rank below all others" if unranked == WORSE else "were not offered"
         how += f"; {plural(partial, 'incomplete ranking')}, whose missing options {meaning}"

@@ -9,7 +9,7 @@ from thali._labels import as_label, shorten
 from thali.errors import DataError
 
 from ..answers import Answers, Who, who_answered
-from ..columns import Cells, added_up, as_frame, column, count_column, encode
+from ..columns import Cells, added_up, as_frame, column, count_column, encode, pair_keys
 from ..roles import column_names, refuse_ambiguous
 from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
@@ -123,7 +123,7 @@ def of_list(
     def where(row: int, is_first: bool) -> str:
         return f"in row {frame.index[row]}, column {a if is_first else b!r}"
 
-    names, i, j, _ = encode(first, second, chosen + rejected + tied, labels, where)
+    names, i, j = encode(first, second, chosen + rejected + tied, labels, where)
     who = who_answered(frame, columns.respondent, columns.used)
     described = None
     if covariates is not None:
@@ -210,7 +210,7 @@ def from_pairs(
     losers = pd.Series([row[1] for row in rows], dtype=object)
     ones = np.ones(len(rows))
     cells = encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]")
-    data = cls._made_of(*fields_of_rows(*cells))
+    data = cls._made_of(*fields_of_rows(*cells, ones))
     warn_of(alike_labels(data.labels))
     return data
 
@@ -603,7 +603,7 @@ def fields_of_rows(
         return labels, *found, None, None, None
     there = counts + tied > 0
     winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
-    pair = np.searchsorted(found[0] * n + found[1], np.minimum(winner, loser) * n + np.maximum(winner, loser))
+    pair = np.searchsorted(found[0] * n + found[1], pair_keys(n, winner, loser))
     won, forward, answers, covariates = winner < loser, None, None, None
     who = None if who is None else who.of_rows(there)
     if in_order is not None:

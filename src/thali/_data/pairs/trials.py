@@ -313,9 +313,8 @@ class TrialOutcomes(NamedTuple):
 def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool) -> TrialColumns:
     """The columns by their usual names, but for those given."""
     names = column_names(frame)
-    for name in given.values():
-        if name is not None:
-            column(frame, name)
+    for name in filter(None, given.values()):
+        column(frame, name)
     own = by_plain_name(names)
     first, second, home = _options(frame, names, given, game)
     taken = {first, second, *(name for name in given.values() if name is not None)}
@@ -333,11 +332,13 @@ def _options(
     first, second = given.get("first"), given.get("second")
     if first is not None and second is not None:
         return first, second, False
-    taken = {name for name in given.values() if name is not None}
+    taken = set(filter(None, given.values()))
     likely = [
         each
         for each in side_columns(names)
-        if not taken & set(each.columns) and (each.stem in STEMS or _is_option(frame, each)) and _fits(each, game)
+        if not taken & set(each.columns)
+        and (each.stem in STEMS or _is_option(frame, each))
+        and (each.side[0] in GAMES or not game)
     ]
     for lacking, name in (("first", first), ("second", second)):
         if not likely or first is not None or second is not None:
@@ -415,10 +416,6 @@ def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
     )
 
 
-def _fits(sides: Sides, game: bool) -> bool:
-    return (sides.side[0] in GAMES) or not game
-
-
 def _is_option(frame: "pd.DataFrame", sides: Sides) -> bool:
     """Whether two columns hold text, with some values in common."""
     import pandas as pd
@@ -481,7 +478,7 @@ def outcomes_of_trials(
     def where(row: int, is_first: bool) -> str:
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
 
-    names, first, second, _ = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
+    names, first, second = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)

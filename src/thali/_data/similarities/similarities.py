@@ -17,7 +17,7 @@ from ..checks import refuse_extremes
 from ..columns import as_frame, with_text_names
 from ..connectivity import connected, parted
 from ..facts import MAX_LISTED, share_of_pairs, value_range
-from ..judged import Judged
+from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
 from ..people import column_facts
 from ..suspicious import unusual_similarities
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Similarities(Judged):
+class Similarities(JudgedByPeople):
     r"""How alike each two objects are: one number for each measured pair, whichever of the two is named first.
 
     .. math:: s_{ij} = s_{ji}, \qquad i \neq j
@@ -386,11 +386,6 @@ class Similarities(Judged):
                 found[name] = self._made_of(self.labels, *arrays, None, self._lowest_diagonal, None)
         return found
 
-    @property
-    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Who judged; empty if the data do not say."""
-        return () if self.answers is None else self.answers.respondents
-
     def _fill(self, found: Measured, sigma: float | None, answers: JudgedValues | None = None) -> "Similarities":
         """Check that something was measured, and freeze."""
         if len(found.labels) < 2:
@@ -413,14 +408,6 @@ class Similarities(Judged):
         of_all = "" if self.n_pairs == possible else f" of {possible:,}"
         noun = "similarity" if possible == 1 else "similarities"
         return f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all} {noun}{self._of_how_many()}"
-
-    def __repr__(self) -> str:
-        return f"Similarities({self})"
-
-    @property
-    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
-        """What is known of those who judged: a row a person."""
-        return None if self.answers is None else self.answers.people
 
     def _details(self) -> Facts:
         return (("objects", self.labels), *column_facts(self.people))

@@ -10,7 +10,7 @@ from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
 from thali.errors import ArgumentError, DataError
 
 from ..boundary import Terminal, notify
-from ..files import check_folder, table_files, write_all
+from ..files import check_out, table_files, write_all
 
 if TYPE_CHECKING:
     import pandas
@@ -30,8 +30,7 @@ def print_design(
     """Print a balanced design of all pairs of these options, or of so many, and write it."""
     from thali import paired
 
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     design = paired.pair_design(_named_or_counted(options))
     _finish(terminal, {"Design": (design.note, design.table)} | _power(design.table, simulated, seed), out, formats)
 
@@ -50,8 +49,7 @@ def print_set_design(
     """Print a design of sets of these options, or of so many, and write it."""
     from thali import designs
 
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
     sentence = f"{plural(len(design), 'set')} of {size} options, in {plural(versions, 'version')}."
     _finish(terminal, {"Design": (sentence, design)} | _power(design, simulated, seed), out, formats)
@@ -112,8 +110,7 @@ def print_choice_design(
     from thali import designs
     from thali._model.saved import load
 
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     if alternatives is None:
         raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
     if len(files) != 1:

@@ -14,7 +14,7 @@ from thali.errors import Argument, ArgumentError
 
 from ..boundary import Terminal, notify
 from ..classical import TESTS
-from ..files import check_folder, table_files, write_all
+from ..files import check_out, table_files, write_all
 from ..loading import load_pairs
 from ..models import options_of
 from ..naming_models import parse_aspects
@@ -51,8 +51,7 @@ def run_test(
     spec = test_named(name)
     options = options_of(spec, typed, None, TESTS)
     terminal.know(spec.options)
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     values = {option.name: value_of(option, typed[word]) for word, option in options.items()}
 
     def of(to: str) -> dict[str, Any]:
@@ -138,14 +137,11 @@ def _group(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: di
             f"{plural(len(files), 'file')} and {'no column' if column is None else f'column {column!r}'}.",
         )
     each = [_read(name, wanted) for name in files]
-    groups = each[0].by_group(column) if column is not None else dict(zip(map(_stem, files), each, strict=True))
+    named = {Path(file).stem: data for file, data in zip(files, each, strict=True)}
+    groups = named if column is None else each[0].by_group(column)
     if len(groups) < len(files):
         raise ArgumentError("Two files have the same name, which is the name of the group; rename one.")
     return load(spec.cls)(groups, **_aspects(aspects, each[0]), **fit)
-
-
-def _stem(name: str) -> str:
-    return Path(name).stem
 
 
 def _order(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
