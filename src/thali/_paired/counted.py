@@ -100,7 +100,7 @@ def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparison
     return without_covariates(pairs, known)
 
 
-def without_covariates(data: PairedComparisons, known: str = "") -> PairedComparisons:
+def without_covariates(data: PairedComparisons, known: str) -> PairedComparisons:
     """Comparisons without the covariate `known`, which is used elsewhere; others are refused."""
     data.refuse_dates()
     names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
@@ -281,7 +281,7 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
 
 
 def counted_rows(
-    rows: "CountedTable", by: Sequence[str], identifier: Any, known: np.ndarray | None = None
+    rows: "CountedTable", by: Sequence[str], identifier: Any, known: np.ndarray | None
 ) -> CountedComparisons:
     """What is counted of the rows of a table."""
     ids, repeated = None, 0

@@ -10,7 +10,7 @@ from thali._described import Facts
 from thali._inference.places import starts
 from thali._inference.seeds import root
 from thali._labels import as_label, plural, positions, shorten, suggest
-from thali.errors import ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError
 
 from ..columns import answered_rows, as_frame, column, with_text_names
 from ..facts import named_facts
@@ -134,7 +134,7 @@ class ExperimentRows(Frozen):
         >>> data.n_tasks, data.levels["price"]
         (2, ('90', '150'))
         """
-        from .dual import BOUGHT, refuse_both, refuse_nothing
+        from .dual import BOUGHT, refuse_both
         from .frame import people_of
         from .wide import lacking_words, long_frame, wide_tasks
 
@@ -153,7 +153,12 @@ class ExperimentRows(Frozen):
             )
         frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
         long, nothing = long_frame(frame, found, none, bought)
-        refuse_nothing(found.chosen, nothing, bought)
+        if bought is not None and nothing is not None:
+            raise DataError(
+                f"Column {found.chosen!r} contains {nothing!r}, but with ",
+                Argument("bought"),
+                " it must contain the chosen product, even if it would not be bought.",
+            )
         more |= {} if bought is None else {"bought": BOUGHT}
         more["missing"] = lacking_words(found, more.get("missing"))
         data = cls.from_frame(long, none=nothing, **more)

@@ -178,7 +178,8 @@ def chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
         return values.astype(bool)
     picked = np.array(texts, dtype=object)[codes]
     task = _tasks(rows)
-    same = (picked == picked[_first(task)][task]).all()
+    first = np.unique(task, return_index=True)[1]
+    same = (picked == picked[first][task]).all()
     if same and rows.alternative is not None and set(picked) <= set(rows.alternative):
         return picked == rows.alternative
     place = _places(task)
@@ -197,11 +198,6 @@ def _tasks(rows: Any) -> np.ndarray:
 
     person, task = pd.factorize(rows.person)[0], pd.factorize(rows.task)[0]
     return np.unique(person * (int(task.max()) + 1) + task, return_inverse=True)[1]
-
-
-def _first(task: np.ndarray) -> np.ndarray:
-    """The first row of each task."""
-    return np.unique(task, return_index=True)[1]
 
 
 def _places(task: np.ndarray) -> np.ndarray:
@@ -238,7 +234,7 @@ def choices_of(
     bins: Mapping[Any, Any] | None,
     missing: Any,
     inside: bool,
-    bought: str | None = None,
+    bought: str | None,
 ) -> ExperimentArrays:
     """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
     frame = as_frame(frame)
@@ -273,7 +269,9 @@ def choices_of(
         raise DataError(never_none(where, frame, alternative))
     found = _attributes(frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where)
     if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
-        found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
+        place = names.index(where[0][0])
+        shown = tuple(level for level in found[place].levels if level != where[0][1])
+        found[place] = found[place]._replace(levels=shown)
     scheme = Scheme(respondent, task, alternative, chosen, tuple(found), where, bool(inside and where))
     picked = chosen_rows(frame, chosen, rows)
     choices = _in_order(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
@@ -500,10 +498,6 @@ def _attribute(
     hidden = [*missing, *(texts[k] for k in np.unique(codes[absent]))]
     ordered, order = natural_order(series, used, hidden)
     return Attribute(name, ordered, order, (), missing)
-
-
-def _without(attribute: Attribute, label: str) -> Attribute:
-    return attribute._replace(levels=tuple(level for level in attribute.levels if level != label))
 
 
 def _without_constant(choices: ExperimentArrays, asked: set[str], guessed: bool) -> tuple[ExperimentArrays, list[str]]:

@@ -599,8 +599,6 @@ def fields_of_rows(
     found = added_up(n, winner, loser, counts, tied)
     if not len(found[0]):
         raise DataError(f"There are no comparisons among the {n:,} options: every count is 0; check the counts.")
-    if who is None and in_order is None:
-        return labels, *found, None, None, None
     there = counts + tied > 0
     winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
     pair = np.searchsorted(found[0] * n + found[1], pair_keys(n, winner, loser))

@@ -373,7 +373,7 @@ def _series(own: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def answers_in(
-    frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool = False
+    frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool
 ) -> tuple[tuple[str, ...], TripletQuestions]:
     """Labels, and the question of each row with its answer."""
     sides = [column(frame, name) for name in columns.objects]

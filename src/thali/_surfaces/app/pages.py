@@ -106,7 +106,9 @@ class Pages:
         """A screen of a study, the one where it stands unless it has that which is asked for, or why it has none."""
         try:
             screens = self._screens(study)
-            here = screen if screen in screens else self._where_it_stands(study, screens)
+            # of a fit that was refused the question, where the reason stands
+            unasked = ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
+            here = screen if screen in screens else unasked
             context = {"study": study.name, "title": study.shown_title, "screens": screens, "here": here}
             shows = {
                 DATA: self._data,
@@ -136,10 +138,6 @@ class Pages:
             weighed = [EVIDENCE] if has_evidence(study) else []
             return [REPORT, *more, *compared, *weighed, *tests, ABOUT]
         return [RUN, ABOUT]
-
-    def _where_it_stands(self, study: StudyFolder, screens: list[str]) -> str:
-        """The screen that is shown unasked: of a fit that was refused the question, where the reason stands."""
-        return ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
 
     def _data(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """What the table was read as, and what may be typed about its columns."""

@@ -150,7 +150,8 @@ class Server:
         own = data_options(kind)
         questions, _ = _questions(study.typed, own)
         typed = {word: value for word, value in questions.items() if word not in form} | _given(form, own)
-        return await self._read(study, {"kind": kind, "typed": typed, **_others(study)})
+        others = {key: value for key, value in study.read(READ).items() if key == "others"}  # who did not answer
+        return await self._read(study, {"kind": kind, "typed": typed, **others})
 
     async def who(self, request: Request) -> Response:
         """Read the table again, once it is known whether a column says who answered."""
@@ -484,11 +485,6 @@ def _questions(typed: dict[str, Any], options: Sequence[Option]) -> tuple[dict[s
     words = {option.word for option in options if option.name in QUESTIONS}
     asked = {word: value for word, value in typed.items() if word in words}
     return asked, {word: value for word, value in typed.items() if word not in asked}
-
-
-def _others(study: StudyFolder) -> dict[str, Any]:
-    """The columns that are known not to say who answered."""
-    return {key: value for key, value in study.read(READ).items() if key == "others"}
 
 
 async def _form(request: Request) -> dict[str, str]:

@@ -99,6 +99,12 @@ def _fitted(data: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     return thali.EliminationByAspects(aspects, unique=unique, method="maximum-likelihood").fit(data)
 
 
+def _fitted_to(files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+    """A model of the comparisons in a file, of unique aspects unless others were typed."""
+    data = _read(files[0], wanted)
+    return _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
+
+
 def _of_data(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     """A test that takes the data, and aspects perhaps."""
     if spec.name == "trinary" and not aspects:
@@ -122,8 +128,7 @@ def _likelihood_ratio(spec: ModelSpec, files: list[str], wanted: Any, aspects: A
 
 
 def _wald(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
-    data = _read(files[0], wanted)
-    model = _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
+    model = _fitted_to(files, wanted, aspects, fit)
     return load(spec.cls)(model, fit["contrasts"], **({"scale": fit["scale"]} if "scale" in fit else {}))
 
 
@@ -162,8 +167,7 @@ def _bootstrap(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit
 
 
 def _parametric(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
-    data = _read(files[0], wanted)
-    model = _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
+    model = _fitted_to(files, wanted, aspects, fit)
     return load(spec.cls)(model, **{name: value for name, value in fit.items() if name != "unique"})
 
 
