@@ -55,6 +55,17 @@ def head_columns(ax: "Axes", mesh: Any, label: str) -> None:
         ax.figure.colorbar(mesh, ax=ax, label=label, shrink=min(1.0, 5 / inches))
 
 
+def thin_grid(ax: "Axes", axis: Any) -> None:
+    """Draw thin lines at the ticks of an axis, behind all else."""
+    ax.grid(axis=axis, color="0.9", linewidth=0.7, zorder=0)
+
+
+def grid_below(ax: "Axes", axis: Any) -> None:
+    """Draw lines at the ticks of an axis, below what is drawn, ticks included."""
+    ax.grid(axis=axis, color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)
+
+
 def hide_spines(ax: "Axes", *more: str) -> None:
     """Draw no frame at the top and on the right, nor on these sides."""
     ax.spines[["top", "right", *more]].set_visible(False)

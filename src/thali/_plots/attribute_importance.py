@@ -7,7 +7,7 @@ import numpy as np
 from thali._digits import percent
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, label_width, legend_of, level_of, name_rows, short
+from ._style import COLOURS, axes_of, label_width, legend_of, level_of, name_rows, short, thin_grid
 
 if TYPE_CHECKING:
     import pandas
@@ -47,6 +47,6 @@ def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
     ax.text(1.02, 1.0, "choices\ndecided", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, part in zip(at.tolist(), table["importance"], strict=True):
         ax.text(1.02, place, percent(part), transform=ax.get_yaxis_transform(), fontsize=9, va="center")
-    ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+    thin_grid(ax, "x")
     legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax

@@ -8,7 +8,18 @@ from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, draw_intervals, hide_spines, label_width, legend_of, level_of, name_rows, short
+from ._style import (
+    COLOURS,
+    axes_of,
+    draw_intervals,
+    hide_spines,
+    label_width,
+    legend_of,
+    level_of,
+    name_rows,
+    short,
+    thin_grid,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -78,7 +89,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set_ylabel(f"{of} (band: {label})" if several else of, parse_math=False)
     ax.set_ylim(0, min(1.0, 1.08 * float(max(ends))))
     ax.yaxis.set_major_formatter(_percent)
-    ax.grid(axis="y", color="0.9", linewidth=0.7, zorder=0)
+    thin_grid(ax, "y")
     hide_spines(ax)
     if several:
         legend_of(ax, "lower left", (0.0, 1.0), ncols=3, handlelength=1.5)
@@ -98,7 +109,7 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     name_rows(ax, at, names)
     ax.set_title(attribute, loc="left", fontsize=9, parse_math=False)
     ax.xaxis.set_major_formatter(_percent)
-    ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+    thin_grid(ax, "x")
     legend_of(ax, "lower right", (1.0, 1.0))
     return ax
 

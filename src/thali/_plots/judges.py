@@ -7,7 +7,7 @@ import numpy as np
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, interval_of, label_width, name_rows, short
+from ._style import COLOURS, axes_of, grid_below, interval_of, label_width, name_rows, short
 
 if TYPE_CHECKING:
     import pandas
@@ -83,6 +83,5 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     if count > MAX_JUDGES:
         notes.append(f"{MAX_JUDGES} of {count:,} judges")
     ax.set_xlabel("\n".join(notes))
-    ax.grid(axis="x", color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
+    grid_below(ax, "x")
     return ax

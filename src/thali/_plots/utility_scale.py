@@ -8,7 +8,7 @@ from thali._inference.numerics.ranks import descending
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, interval_of, label_width, name_rows, short
+from ._style import COLOURS, axes_of, grid_below, interval_of, label_width, name_rows, short
 
 if TYPE_CHECKING:
     import pandas
@@ -67,8 +67,7 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     size = float(np.clip(room / 1.2, 5, 9))
     name_rows(ax, rows[::step], labels[::step], fontsize=size)
     ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name(interval_of(table))}{whose})")
-    ax.grid(axis="x", color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
+    grid_below(ax, "x")
     return ax
 
 

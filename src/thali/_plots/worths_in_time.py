@@ -8,7 +8,7 @@ from thali._labels import positions
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, axes_of, hide_spines, interval_of, label_width, short
+from ._style import COLOURS, axes_of, grid_below, hide_spines, interval_of, label_width, short
 
 if TYPE_CHECKING:
     import pandas
@@ -91,8 +91,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     ax.set_ylabel(f"rating ({interval_name(interval_of(table))})")
     if others:
         ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
-    ax.grid(axis="y", color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
+    grid_below(ax, "y")
     hide_spines(ax)
     return ax
 
