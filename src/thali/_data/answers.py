@@ -42,7 +42,7 @@ def all_who(parts: Sequence[Who]) -> Who:
     people = None
     if len(tables) == len(parts) and (shared := [c for c in tables[0].columns if all(c in t for t in tables)]):
         every: Any = pd.concat([table[shared] for table in tables])
-        people = people_table(every, np.array([place[name] for name in every.index]), names, tables[0].index.name)
+        people = people_table(every, (), np.array([place[name] for name in every.index]), names, tables[0].index.name)
         kept = [] if people is None else people.columns
         told = dict.fromkeys(name for table in tables for name in differing_columns(table[shared]))
         if changed := [name for name in told if name not in kept]:
@@ -66,9 +66,12 @@ def who_answered(frame: "pd.DataFrame", respondent: str | None, used: Iterable[s
     if respondent is None:
         return None
     number, names = coded(frame, respondent)
-    taken = {respondent, *used}
-    further = [name for name in frame.columns if name not in taken]
-    return Who(tuple(map(as_label, names)), number, people_table(frame.loc[:, further], number, names, respondent))
+    return Who(names, number, people_table(frame, {respondent, *used}, number, names, respondent))
+
+
+def whoever_answered(frame: "pd.DataFrame", respondent: str | None, used: Iterable[str | None]) -> Who:
+    """The same; nobody in particular, -1 in each row, without such a column."""
+    return who_answered(frame, respondent, used) or Who((), np.full(len(frame), -1), None)
 
 
 class KnownAnswers(Frozen):

@@ -84,3 +84,13 @@ def _spelled_number(text: str, what: str) -> str:
 def _first(wrong: np.ndarray) -> int | None:
     """Position of the first True."""
     return int(wrong.argmax()) if wrong.any() else None
+
+
+def are_whole(numbers: np.ndarray) -> bool:
+    """Whether all numbers are integers."""
+    return np.array_equal(numbers, np.floor(numbers))
+
+
+def whole_as_integers(numbers: np.ndarray) -> np.ndarray:
+    """Counts as integers, fractional ones as they are."""
+    return numbers.astype(np.int64) if are_whole(numbers) else numbers

@@ -13,7 +13,7 @@ from thali._labels import as_label, checked_labels, places_among, plural, shorte
 from thali.errors import DataError, DataWarning
 
 from .checks import checked_counts
-from .roles import no_answers
+from .roles import column_names, no_answers
 from .squares import SquareWords, cell, square_table
 from .suspicious import is_tie, percentages, refuse_ties, refuse_totals, tie_sentence
 
@@ -45,6 +45,17 @@ def as_frame(frame: Any) -> "pd.DataFrame":
     if table is frame:  # nothing that narwhals knows: its Arrow stream
         table = nw.from_arrow(frame, backend="pyarrow")
     return pd.DataFrame({name: table[name].to_numpy() for name in table.columns})
+
+
+def with_text_names(frame: "pd.DataFrame") -> "pd.DataFrame":
+    """The same with text for names of columns."""
+    return frame.set_axis(column_names(frame), axis=1)
+
+
+def columns_in_words(count: str | None, respondent: str | None) -> str:
+    """What a sentence says of the columns of counts and of who answered, if there are any."""
+    said = "" if count is None else f", counts in {count!r}"
+    return said if respondent is None else f"{said}, respondents in {respondent!r}"
 
 
 # From what a user passes (arrays, data frames, columns) to option numbers and checked counts --------------------------
@@ -117,7 +128,7 @@ def _sparse(counts: Any, names: tuple[str, ...], weights: bool) -> Cells:
 def column(frame: "pd.DataFrame", name: str) -> "pd.Series":
     """The column of that name, or an error that lists those there are."""
     if name not in frame.columns:
-        names = [str(each) for each in frame.columns]
+        names = column_names(frame)
         raise DataError(
             f"There is no column {name!r}; the columns are {shorten(names, 12) or 'none'}.{suggest(str(name), names)}"
         )
@@ -255,8 +266,8 @@ def encode(
     counts: np.ndarray,
     labels: Iterable[Any] | None,
     where: Callable[[int, bool], str],
-) -> tuple[tuple[str, ...], np.ndarray, np.ndarray, np.ndarray]:
-    """Labels, both columns as positions among them, and the counts; `where(row, is_winner)` names a place."""
+) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:
+    """Labels, and both columns as positions among them; `where(row, is_winner)` names a place."""
     import pandas as pd
 
     rows = len(winners)
@@ -275,10 +286,8 @@ def encode(
     ]
     if labels is not None:
         names = checked_labels(labels)
-    elif categories:
-        names = tuple(dict.fromkeys(categories + _in_order(codes, texts)))
-    else:
-        names = tuple(_in_order(codes, texts))
+    else:  # without categories the texts alone
+        names = tuple(dict.fromkeys((*categories, *_in_order(codes, texts))))
     numbers = label_positions(codes, texts, names, lambda k: where(k % rows, k < rows))
     winner, loser = numbers[:rows], numbers[rows:]
     if (itself := np.flatnonzero((winner == loser) & (counts > 0))).size:
@@ -289,7 +298,7 @@ def encode(
         raise DataError(f"{label!r} is compared with itself {where(k, True)}; correct or remove the row.")
     if labels is None:
         refuse_ties(names, winner, loser, counts)
-    return names, winner, loser, counts
+    return names, winner, loser
 
 
 def label_positions(
@@ -310,26 +319,26 @@ def label_positions(
     return numbers
 
 
-def _in_order(codes: np.ndarray, texts: list[str]) -> list[str]:
+def _in_order(codes: np.ndarray, texts: list[str]) -> tuple[str, ...]:
     """The distinct texts: numbers by size, names as they first appear when the table is read row by row."""
-    try:
-        return sorted(set(texts), key=lambda text: (float(text), text))
-    except ValueError:
-        rows = len(codes) // 2
-        appears = np.full(len(texts), len(codes))
-        np.minimum.at(appears, codes, np.concatenate([np.arange(rows) * 2, np.arange(rows) * 2 + 1]))
-        return list(dict.fromkeys(texts[k] for k in np.argsort(appears, kind="stable")))
+    rows = len(codes) // 2
+    appears = np.full(len(texts), len(codes))
+    np.minimum.at(appears, codes, np.concatenate([np.arange(rows) * 2, np.arange(rows) * 2 + 1]))
+    return in_order(list(dict.fromkeys(texts[k] for k in np.argsort(appears, kind="stable"))))
+
+
+def pair_keys(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """A number for each pair of n options or objects."""
+    return np.minimum(a, b).astype(np.int64) * n + np.maximum(a, b)
 
 
 def added_up(
-    n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray | None = None
+    n: int, winner: np.ndarray, loser: np.ndarray, counts: np.ndarray, tied: np.ndarray
 ) -> tuple[np.ndarray, ...]:
     """First, second, wins, losses and ties of every pair with any of them, row by row of the n x n table."""
-    tied = np.zeros(len(counts)) if tied is None else tied
     compared = counts + tied > 0
     winner, loser, counts, tied = winner[compared], loser[compared], counts[compared], tied[compared]
-    key = np.minimum(winner, loser).astype(np.int64) * n + np.maximum(winner, loser)
-    pairs, place = np.unique(key, return_inverse=True)
+    pairs, place = np.unique(pair_keys(n, winner, loser), return_inverse=True)
     won = winner < loser
     wins = np.bincount(place[won], weights=counts[won], minlength=len(pairs))
     losses = np.bincount(place[~won], weights=counts[~won], minlength=len(pairs))

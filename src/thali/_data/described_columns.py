@@ -27,6 +27,7 @@ from .roles import (
     THIRD,
     TRIAL,
     by_plain_name,
+    column_names,
     plain,
 )
 
@@ -218,7 +219,7 @@ def _has_few_labels(values: "pd.Series") -> bool:
 
 def _further(frame: "pd.DataFrame", roles: ColumnsRead) -> list[str]:
     """The columns that no shape reads, and whose name or cells do not show that they say nothing of their rows."""
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     goals = {name for sides in side_columns(names) if sides.stem in GOALS.synonyms for name in sides.columns}
     return [
         name

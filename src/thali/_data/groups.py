@@ -116,9 +116,6 @@ class GroupedData(Judged, Mapping[str, Any]):
         shown = sizes if len(sizes) <= 6 else [*sizes[:5], f"{len(sizes) - 5:,} more"]
         return f"{several} ({', '.join(shown)}), {options}"
 
-    def __repr__(self) -> str:
-        return f"GroupedData({self})"
-
     def _details(self) -> Facts:
         missing = tuple(f"{name}: {shorten(absent)}" for name, absent in self.missing.items())
         return (("options", self.labels), *((("not judged", "; ".join(missing)),) if missing else ()))

@@ -103,6 +103,9 @@ class Judged(Frozen):
     worst: np.ndarray | None = None  # of best-worst choices, as `Choices` has it
     forward: np.ndarray | None = None  # which of two options was shown first, as `PairedComparisons` has it
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self})"
+
     @property
     def n_options(self) -> int:
         """Number of options, those never judged included."""
@@ -196,6 +199,22 @@ class Judged(Frozen):
     def together(self, others: Sequence[Any], labels: tuple[str, ...], /) -> Self:
         """The answers of all, of these options, and who gave them if all know it. A DataError if they do not add up."""
         raise NotImplementedError
+
+
+class JudgedByPeople(Judged):
+    """Answers of which it may be known who gave them."""
+
+    answers: Any
+
+    @property
+    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
+        """Who answered; empty if the data do not say."""
+        return () if self.answers is None else self.answers.respondents
+
+    @property
+    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
+        """What is known of those who answered: a row a person; None if nothing is."""
+        return None if self.answers is None else self.answers.people
 
 
 def with_more(old: Any, new: Any) -> Any:

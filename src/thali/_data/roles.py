@@ -34,6 +34,11 @@ def plain(name: str) -> str:
     return re.sub(r"[\s._()\[\]/-]+", "", name)
 
 
+def column_names(frame: "pd.DataFrame") -> list[str]:
+    """The names of the columns as text."""
+    return [str(name) for name in frame.columns]
+
+
 def by_plain_name(names: Iterable[str]) -> dict[str, str]:
     """Plain name -> the first of the names that has it.
 
@@ -509,7 +514,7 @@ def refuse_ambiguous(frame: "pd.DataFrame", given: Collection[object] = ()) -> N
     """Raise if nothing says what a column of numbers holds whose name means two roles in two languages."""
     import pandas as pd
 
-    own = by_plain_name(str(name) for name in frame.columns)
+    own = by_plain_name(column_names(frame))
     for word, meanings in _homographs().items():
         if word not in own or own[word] in given or any(ROLE_NAMES[role]._is_meant(word, own) for role in meanings):
             continue

@@ -225,9 +225,14 @@ def coding_with(data: "ChoiceExperiment", interactions: Any, names: Any) -> "tup
     return crossed, coding_of(data, interactions=crossed)
 
 
+def _shown(data: "ChoiceExperiment") -> np.ndarray:
+    """The levels of each row."""
+    return data.products[data.row_product, data.scheme.has_inside :]
+
+
 def _dominated(data: "ChoiceExperiment", signs: np.ndarray) -> int:
     """How many tasks hold a product that is worse than another."""
-    codes = data.products[data.row_product, data.scheme.has_inside :]
+    codes = _shown(data)
     tasks = np.split(codes, data.first_row[1:-1])
     return sum(bool(is_dominated(task[(task >= 0).all(axis=1)], signs).any()) for task in tasks)
 
@@ -348,7 +353,7 @@ def _balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataF
     import pandas as pd
 
     rows = []
-    codes = data.products[data.row_product, data.scheme.has_inside :]
+    codes = _shown(data)
     version = np.repeat(data.respondent_of_task, np.diff(data.first_row))
     for i, (name, own) in enumerate(zip(names, levels, strict=True)):
         times = np.zeros((data.n_respondents, len(own)), np.int64)
@@ -362,7 +367,7 @@ def _balance(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataF
 def _overlap(data: "ChoiceExperiment", names: Any, levels: Any) -> "pandas.DataFrame":
     import pandas as pd
 
-    codes = data.products[data.row_product, data.scheme.has_inside :]
+    codes = _shown(data)
     task = np.repeat(np.arange(data.n_tasks), np.diff(data.first_row))
     rows = []
     for i, (name, own) in enumerate(zip(names, levels, strict=True)):

@@ -9,6 +9,7 @@ import numpy as np
 from thali._arguments import whole
 from thali._data.connectivity import group_numbers
 from thali._data.described_columns import shown_columns
+from thali._data.roles import column_names
 from thali._inference.seeds import streams
 from thali._labels import as_label, labels_of_design, plural
 from thali.errors import Argument, ArgumentError, Message
@@ -147,7 +148,7 @@ def sets_in(design: Any) -> "pandas.DataFrame | None":
 
     if not isinstance(design, pd.DataFrame):
         return None
-    shown = shown_columns(map(str, design.columns))
+    shown = shown_columns(column_names(design))
     if len(shown) < 2:
         return None
     frame = design.reset_index(drop=True)

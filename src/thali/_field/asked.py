@@ -13,7 +13,7 @@ import numpy as np
 from thali._data.columns import flags
 from thali._data.described_columns import shown_columns
 from thali._data.experiments.scheme import HELD_OUT
-from thali._data.roles import NO_CHOICE, plain
+from thali._data.roles import NO_CHOICE, column_names, plain
 from thali._designs.sets import sets
 from thali._labels import as_label, checked_labels, plural, positions, shorten
 from thali._paired.design import PairDesign
@@ -195,7 +195,7 @@ def _with_pictures(names: list[str], folder: Path) -> Options:
 
 def _in_table(frame: "pandas.DataFrame", folder: Path) -> "Options | pandas.DataFrame":
     """A table of options, perhaps with pictures, or a design."""
-    frame = frame.set_axis(_usual_names(list(map(str, frame.columns))), axis=1)
+    frame = frame.set_axis(_usual_names(column_names(frame)), axis=1)
     if "option" in frame and "task" not in frame:
         labels = checked_labels(frame["option"], "The options")
         files = [as_label(cell) for cell in frame["picture"]] if "picture" in frame else [""] * len(labels)

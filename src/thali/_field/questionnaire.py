@@ -120,12 +120,8 @@ def page_of(
 ) -> Page:
     """The page, and what it asks."""
     planned = planned_of(design, kind, title, words, study, random_seed)
-    return Page(page_to_ask(planned), planned.sentence)
-
-
-def page_to_ask(planned: "Planned") -> str:
-    """The page of a questionnaire."""
-    return rendered(planned, "questionnaire", style=markup(_file("questionnaire.css")))
+    text = rendered(planned, "questionnaire", style=markup(_file("questionnaire.css")))
+    return Page(text, planned.sentence)
 
 
 class Planned(NamedTuple):

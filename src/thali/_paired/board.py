@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.checks import whole_as_integers
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._described import Description
@@ -385,9 +386,8 @@ class Leaderboard(Printed):
         else:
             found[data.first, data.second] = found[data.second, data.first] = data.wins + data.losses + data.tied
         place = [data.labels.index(label) for label in self.table.index]
-        whole = np.array_equal(found, np.floor(found))
         labels = self.table.index
-        return pd.DataFrame(found[np.ix_(place, place)].astype(np.int64 if whole else float), labels, labels)
+        return pd.DataFrame(whole_as_integers(found)[np.ix_(place, place)], labels, labels)
 
     def by_part(self) -> "pandas.DataFrame":
         """The boards of all parts in one table.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from thali._data.checks import are_whole
 from thali._data.choices import Choices
 from thali._data.judged import Judged, not_pairs
 from thali._data.kinds import CHOICES, PAIRS
@@ -99,7 +100,7 @@ def as_pairs(data: Any, ties: bool = False, known: str = "") -> PairedComparison
     return without_covariates(pairs, known)
 
 
-def without_covariates(data: PairedComparisons, known: str = "") -> PairedComparisons:
+def without_covariates(data: PairedComparisons, known: str) -> PairedComparisons:
     """Comparisons without the covariate `known`, which is used elsewhere; others are refused."""
     data.refuse_dates()
     names = () if data.covariates is None else tuple(name for name in data.covariates.names if name != known)
@@ -197,7 +198,7 @@ def _pairs(data: PairedComparisons) -> Iterable[tuple[int, int]]:
     return zip(data.first.tolist(), data.second.tolist(), strict=True)
 
 
-def complete(data: PairedComparisons, what: str) -> None:
+def refuse_incomplete(data: PairedComparisons) -> None:
     """Raise a DataError that names a pair if not all pairs were compared."""
     if data.n_pairs < data.n_options * (data.n_options - 1) // 2:
         compared = set(_pairs(data))
@@ -205,15 +206,14 @@ def complete(data: PairedComparisons, what: str) -> None:
             (i, j) for i in range(data.n_options) for j in range(i + 1, data.n_options) if (i, j) not in compared
         )
         raise DataError(
-            f"{what} requires every pair compared, but {data.labels[i]!r} was never compared with {data.labels[j]!r};"
-            " use subset(labels) of options that were all compared."
+            f"Counting circular triads requires every pair compared, but {data.labels[i]!r} was never compared with"
+            f" {data.labels[j]!r}; use subset(labels) of options that were all compared."
         )
 
 
 def whole(data: PairedComparisons, what: str) -> None:
     """Raise a DataError if counts are fractional."""
-    total = data.wins + data.losses
-    if not all(np.array_equal(array, np.floor(array)) for array in (data.wins, total)):
+    if not (are_whole(data.wins) and are_whole(data.wins + data.losses)):
         raise DataError(
             f"{what} requires integer counts, but the counts of {plural(data.n_pairs, 'pair')} include fractions;"
             " round the counts or use another test."
@@ -281,7 +281,7 @@ def count(source: Any, progressbar: bool, named: dict[str, Any], known: np.ndarr
 
 
 def counted_rows(
-    rows: "CountedTable", by: Sequence[str], identifier: Any, known: np.ndarray | None = None
+    rows: "CountedTable", by: Sequence[str], identifier: Any, known: np.ndarray | None
 ) -> CountedComparisons:
     """What is counted of the rows of a table."""
     ids, repeated = None, 0

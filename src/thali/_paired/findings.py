@@ -320,18 +320,17 @@ def _in_no_part(board: Leaderboard) -> tuple[str, ...]:
 def _of_few(board: Leaderboard) -> tuple[Message, ...]:
     """A sentence about parts with fewer votes than options, or than 30."""
     parts = board.boards.items()
-    few = [f"{name} ({part.data.n_answers:,})" for name, part in parts if part.data.n_answers < _few_for(part)]
+    few = [
+        f"{name} ({part.data.n_answers:,})"
+        for name, part in parts
+        if part.data.n_answers < max(_FEW_VOTES, part.data.n_options)
+    ]
     if not few:
         return ()
     said = f"Leaderboards with few votes mostly reflect the prior: {shorten_words(few)}"
     if board.made is not None and board.made.settings["pool"]:
         return (Message(f"{said}. The prior is centred on the ratings that the parts share."),)
     return (Message(said, "; ", Setting("pool", True), " shares information between parts."),)
-
-
-def _few_for(board: Leaderboard) -> int:
-    """Below so many votes a board is one of few."""
-    return max(_FEW_VOTES, board.data.n_options)
 
 
 @finding("order", "Pairwise order probabilities", FULL)

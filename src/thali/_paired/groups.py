@@ -12,6 +12,7 @@ from thali._aspects.maximum_likelihood.goodness import FitTest, equal_means_test
 from thali._aspects.maximum_likelihood.maximum import highest
 from thali._data.pairs import PairedComparisons
 from thali._digits import p_in_words
+from thali._inference.numerics.counts import log_binomial
 from thali._inference.seeds import streams
 from thali._inference.warn import warn
 from thali._labels import plural, shorten
@@ -19,7 +20,7 @@ from thali._printed import Printed
 from thali.errors import DataError
 
 from .counted import as_groups, names_of, pair_places, pooled
-from .tests_of_models import log_binomial_half, log_poisson, notes, tests_table
+from .tests_of_models import equal_means_row, notes, tests_table
 
 if TYPE_CHECKING:
     import pandas
@@ -146,11 +147,11 @@ def group_test(groups: Any, aspects: Any = "unique", unique: bool = True, random
     saturated = sum(fit.saturated for fit in fits)
     weights = together.n_parameters
     rows = {
-        "overall": (1, len(cells), log_poisson(cells, float(cells.mean())), log_poisson(cells, cells)),
+        "overall": equal_means_row(cells),
         "model": (weights * len(each), len(n), by_group, saturated),
         "group": (weights, weights * len(each), pooled_value, by_group),
-        "effect": (0, weights, log_binomial_half(wins, losses), pooled_value),
-        "imbalance": (1, len(n), log_poisson(n, float(n.mean())), log_poisson(n, n)),
+        "effect": (0, weights, float(log_binomial(wins, losses, 0.5).sum()), pooled_value),
+        "imbalance": equal_means_row(n),
     }
     df = rows["model"][1] - rows["model"][0]
 

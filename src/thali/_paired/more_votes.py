@@ -75,6 +75,7 @@ def more_votes(
         Indexed by the number of more votes, up to which either probability reaches .9; 0: now.
     """
     import pandas as pd
+    from scipy.special import ndtri
 
     differences = -np.diff(log_worths, axis=1)
     size = differences.shape[1]
@@ -88,7 +89,7 @@ def more_votes(
         ways = {"as_so_far": as_so_far} | ways
     truth = _whitened(root, differences - mean)
     noise = np.roll(truth, len(truth) // 2, axis=0)
-    margin = _margin()
+    margin = float(ndtri(CERTAIN))  # standard deviations of a difference whose sign is just certain
 
     def share(gained: np.ndarray) -> float:
         """Return the share of truths in which votes of that information tell all options apart."""
@@ -123,13 +124,6 @@ def _whitened(root: np.ndarray, rows: np.ndarray) -> np.ndarray:
         if root[k, k] > 0.0:
             white[:, k] = (rows[:, k] - white @ root[k]) / root[k, k]
     return white
-
-
-def _margin() -> float:
-    """How many standard deviations a difference is from 0 whose sign is just certain."""
-    from scipy.special import ndtri
-
-    return float(ndtri(CERTAIN))
 
 
 def needed(chances: Sequence[float], numbers: Sequence[int], chance: float) -> int | None:

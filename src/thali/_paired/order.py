@@ -17,7 +17,7 @@ from thali._printed import Printed
 from thali.errors import DataError, InPython, Message
 
 from .counted import by_order, with_order
-from .tests_of_models import log_poisson, notes, tests_table
+from .tests_of_models import equal_means_row, notes, tests_table
 
 _LEVEL = 0.05  # below which a p-value tells a direction
 
@@ -127,7 +127,7 @@ def order_effect(data: Any, backward: Any = None, aspects: Any = "unique", uniqu
         "model": (weights + 1, len(n), found.log_likelihood, found.saturated),
         "order": (weights, weights + 1, without.maximum.value + found.coefficient, found.log_likelihood),
         "effect": (1, weights + 1, float(log_binomial(wins, losses, alike).sum()), found.log_likelihood),
-        "imbalance": (1, len(n), log_poisson(n, float(n.mean())), log_poisson(n, n)),
+        "imbalance": equal_means_row(n),
     }
     test = found.usual_test
     table = tests_table(rows, {"model": lambda _: test, "imbalance": lambda value: equal_means_test(n, value)})

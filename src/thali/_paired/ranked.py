@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from thali._data.checks import whole_as_integers
 from thali._data.choices import Choices
 from thali._data.choices.choices import places_of_rows
 from thali._digits import probability
@@ -116,7 +117,7 @@ def board_of(data: Judgements, drawn: WorthEstimates, scale: WorthScale, ci: flo
     columns["worth_low"], columns["worth_high"] = np.quantile(worth, tails, axis=0)
     wins, losses, ties = _record(data)
     each = {"comparisons": wins + losses + ties, "wins": wins, "losses": losses, "ties": ties}
-    columns |= {name: _whole(numbers[place]) for name, numbers in each.items()}
+    columns |= {name: whole_as_integers(numbers[place]) for name, numbers in each.items()}
     nu = float(drawn.nu.mean()) if len(drawn.nu) else np.nan
     seen = drawn.seen
     stands = "" if seen is not None and seen.in_time is not None else scale.sentence
@@ -169,11 +170,6 @@ def _record(data: Judgements) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         return np.bincount(data.first, first, n) + np.bincount(data.second, second, n)
 
     return added(data.wins, data.losses), added(data.losses, data.wins), added(data.tied, data.tied)
-
-
-def _whole(numbers: np.ndarray) -> np.ndarray:
-    """Counts as integers, fractional ones as they are."""
-    return numbers.astype(np.int64) if np.array_equal(numbers, np.floor(numbers)) else numbers
 
 
 def _note(data: Judgements, not_lost: np.ndarray, not_won: np.ndarray, nu: float, scale: str, ci: float) -> str:

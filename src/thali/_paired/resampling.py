@@ -9,6 +9,7 @@ from thali._arguments import between, whole
 from thali._aspects.maximum_likelihood.answers import estimates_of_choices
 from thali._aspects.maximum_likelihood.estimates import Estimates
 from thali._aspects.maximum_likelihood.fit import estimate
+from thali._data.checks import are_whole
 from thali._inference.seeds import streams
 from thali._labels import plural
 from thali._posterior.interval import INTERVAL, level_name, tails_of
@@ -128,7 +129,7 @@ def parametric_bootstrap(model: Any, samples: int = 1000, random_seed: Any = Non
     samples, ci = whole("samples", samples, 2), between("ci", ci, "the probability of an interval")
     found = estimates_of_choices(model, "parametric_bootstrap")
     n = found.pose.totals
-    if not np.array_equal(n, np.floor(n)):
+    if not are_whole(n):
         raise DataError(
             "A parametric bootstrap requires integer counts, but these counts are fractional; round the counts, or"
             " resample respondents with `bootstrap`."

@@ -44,15 +44,13 @@ def notes(model: FitTest, comparisons: float, parameters: int, nested: str) -> s
     return " ".join(sentences)
 
 
-def log_poisson(counts: np.ndarray, mean: np.ndarray | float) -> float:
+def equal_means_row(counts: np.ndarray) -> Row:
+    """The test that counts have one Poisson mean, against a mean of each."""
+    return 1, len(counts), _log_poisson(counts, float(counts.mean())), _log_poisson(counts, counts)
+
+
+def _log_poisson(counts: np.ndarray, mean: np.ndarray | float) -> float:
     """Sum of ln Poisson(count | mean)."""
     from scipy.special import gammaln, xlogy
 
     return float(np.sum(xlogy(counts, mean) - mean - gammaln(counts + 1.0)))
-
-
-def log_binomial_half(wins: np.ndarray, losses: np.ndarray) -> float:
-    """Sum of ln Binomial(wins | wins + losses, 1/2)."""
-    from thali._inference.numerics.counts import log_binomial
-
-    return float(np.sum(log_binomial(wins, losses, 0.5)))

@@ -7,6 +7,7 @@ import numpy as np
 
 from thali._aspects.maximum_likelihood.estimates import saturated
 from thali._aspects.maximum_likelihood.goodness import fit_test
+from thali._data.checks import are_whole
 from thali._data.connectivity import check_finite
 from thali._inference.numerics.counts import log_coefficient
 from thali._inference.optimise import Concave, maximum
@@ -109,7 +110,7 @@ def thurstone(data: Any, samples: int | None = None, random_seed: Any = 0) -> Th
         refit = maximum(of_counts(wins, total - wins), scale, _ROUGH)
         return 2 * (saturated(np.column_stack([wins, total - wins]).ravel(), sizes) - refit.value)
 
-    is_whole = all(np.array_equal(side, np.floor(side)) for side in (data.wins, data.losses))
+    is_whole = are_whole(data.wins) and are_whole(data.losses)
     test = fit_test(
         deviance,
         df,

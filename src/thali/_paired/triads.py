@@ -17,7 +17,7 @@ from thali._labels import plural, shorten
 from thali._printed import Printed
 from thali.errors import ArgumentError, DataError
 
-from .counted import as_groups, complete, names_of
+from .counted import as_groups, names_of, refuse_incomplete
 
 if TYPE_CHECKING:
     import pandas
@@ -149,7 +149,7 @@ def _in_words(table: "pandas.DataFrame") -> str:
 
 
 def _row(judge: PairedComparisons, exact: bool) -> tuple[Any, ...]:
-    complete(judge, "Counting circular triads")
+    refuse_incomplete(judge)
     n = judge.n_options
     dominance = np.zeros((n, n))
     lead = np.sign(judge.wins - judge.losses)

@@ -6,9 +6,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from thali._arguments import positive
+from thali._data.checks import whole_as_integers
 from thali._data.choices import Choices
 from thali._data.pairs import PairedComparisons
 from thali._data.pairs.dates import DAY, PERIODS, Dates, rows_alike
+from thali._data.pairs.parts import finest
 from thali._inference.numerics.ranks import descending, means_along
 from thali._labels import plural, shorten
 from thali._people.populations import Individuals
@@ -209,14 +211,16 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     if isinstance(data, Choices):
         density = ChoiceSetDensity(answers_of(data, asked.lapse, with_judges=True), data.n_options, len(judges))
         return Posed(data, asked, density, [""], judges)
-    rows, has_ties = _rows(data, asked.judges), bool(data.n_ties)
-    number, names = np.zeros(len(rows.x), np.int64), [""]
+    rows, has_ties = finest(data), bool(data.n_ties)
+    alike = np.zeros(len(rows.x), np.int64)
+    number, names = alike, [""]
     if asked.period is not None:
         assert data.dates is not None
         number, names = data.dates.periods(asked.checked_period(data.dates))
     different, place = np.unique(number, return_inverse=True)
-    where, counts = rows_alike([place, rows.first, rows.second, rows.judge], rows.x, rows.counts)
-    period, first, second, judge, x = (each[where] for each in (place, *rows[:4]))
+    known = [place, rows.first, rows.second, rows.respondent if asked.judges else alike]
+    where, counts = rows_alike(known, rows.x, np.stack([rows.wins, rows.losses, rows.tied]))
+    period, first, second, judge, x = (each[where] for each in (*known, rows.x))
     n, entry = data.n_options, np.full(data.n_options, len(different))
     np.minimum.at(entry, np.append(first, second), np.append(period, period))
     entry[entry == len(different)] = 0  # never compared
@@ -224,31 +228,6 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     made = ComparisonRows(first, second, period, judge, x, wins, losses, tied, asked.lapse, has_ties)
     density = Density(made, n, len(judges), np.diff(different).astype(float), entry, asked.judge_bias)
     return Posed(data, asked, density, names, judges)
-
-
-class _Finest(NamedTuple):
-    """Comparisons as finely as they are known."""
-
-    first: np.ndarray
-    second: np.ndarray
-    judge: np.ndarray  # all 0 if judges are alike
-    x: np.ndarray
-    counts: np.ndarray  # (3, rows)
-
-
-def _rows(data: PairedComparisons, has_judges: bool) -> _Finest:
-    """The comparisons, row by row of their dates if they have any."""
-    if data.dates is not None:
-        own = data.dates
-        judge = own.respondent if has_judges else np.zeros(len(own.time), np.int64)
-        return _Finest(own.first, own.second, judge, own.x, own.counts)
-    cells = data.cells
-    if not has_judges:
-        counts = np.stack([cells.wins, cells.losses, cells.tied])
-        return _Finest(cells.first, cells.second, np.zeros(len(cells.first), np.int64), cells.x, counts)
-    assert cells.answers is not None
-    at, counts = cells.answers.pair, np.stack([cells.answers.wins, cells.answers.losses, cells.answers.tied])
-    return _Finest(cells.first[at], cells.second[at], cells.answers.respondent, cells.x[at], counts)
 
 
 # Draws, and what they say ---------------------------------------------------------------------------------------------
@@ -319,7 +298,7 @@ def _judges(pose: Posed, points: np.ndarray, marginal: "Marginal") -> "pandas.Da
         "high": high,
         "log_discrimination": logs.mean(axis=1),
         "p_sharper": (logs > np.median(logs, axis=0)).mean(axis=1),
-        "comparisons": count.astype(np.int64) if np.array_equal(count, np.floor(count)) else count,
+        "comparisons": whole_as_integers(count),
         "log_score": found.score,
         "log_score_typical": found.expected,
         "log_score_chance": found.chance,

@@ -31,12 +31,39 @@ def new_axes(width: float, height: float, rows: int = 1, columns: int = 1) -> "l
     return list(axes.flat)
 
 
+def axes_of(ax: "Axes | None", width: float, height: float) -> "Axes":
+    """The axes that were given, or those of a new figure of this size."""
+    return new_axes(width, height)[0] if ax is None else ax
+
+
 def shades_of_owners() -> "Colormap":
     """The shades of cells whose option has a feature; a cell without it is white, the least weight is not."""
     from matplotlib import colormaps
     from matplotlib.colors import ListedColormap
 
     return ListedColormap(colormaps[SHADES](np.linspace(_PALEST, 1.0, 256))).with_extremes(bad="white")
+
+
+def head_columns(ax: "Axes", mesh: Any, label: str) -> None:
+    """Write above a matrix what its columns are, without a frame; `mesh`: the cells that a bar of shades is beside,
+    None for none."""
+    ax.xaxis.set_label_position("top")
+    ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
+    ax.spines[:].set_visible(False)
+    if mesh is not None:
+        inches = ax.get_window_extent().height / ax.figure.dpi
+        ax.figure.colorbar(mesh, ax=ax, label=label, shrink=min(1.0, 5 / inches))
+
+
+def thin_grid(ax: "Axes", axis: Any) -> None:
+    """Draw thin lines at the ticks of an axis, behind all else."""
+    ax.grid(axis=axis, color="0.9", linewidth=0.7, zorder=0)
+
+
+def grid_below(ax: "Axes", axis: Any) -> None:
+    """Draw lines at the ticks of an axis, below what is drawn, ticks included."""
+    ax.grid(axis=axis, color="0.9", linewidth=0.8)
+    ax.set_axisbelow(True)
 
 
 def hide_spines(ax: "Axes", *more: str) -> None:

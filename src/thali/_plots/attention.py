@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import axes_of, draw_intervals, label_width, legend_of, level_of, name_rows, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -34,7 +34,7 @@ def attention(found: Any, ax: "Axes | None" = None) -> "Axes":
     """
     shares = found.shares.sort_values("attends", kind="stable")
     names = short(shares.index.tolist())
-    ax = new_axes(4.4 + label_width(names), 1.0 + 0.55 * len(names))[0] if ax is None else ax
+    ax = axes_of(ax, 4.4 + label_width(names), 1.0 + 0.55 * len(names))
     at, edges = np.arange(len(names), dtype=float), np.linspace(0.0, 1.0, _BINS + 1)
     counts = np.stack([np.histogram(found.people[name], edges)[0] for name in shares.index])
     heights = _HIGH * 2 * counts / max(1, counts.max())

@@ -7,7 +7,7 @@ import numpy as np
 from thali._digits import percent
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import COLOURS, axes_of, label_width, legend_of, level_of, name_rows, short, thin_grid
 
 if TYPE_CHECKING:
     import pandas
@@ -36,7 +36,7 @@ def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
     matplotlib axes
     """
     names = short(table["attribute"].tolist())
-    ax = new_axes(4.2 + label_width(names), 0.9 + 0.32 * len(names))[0] if ax is None else ax
+    ax = axes_of(ax, 4.2 + label_width(names), 0.9 + 0.32 * len(names))
     at = np.arange(len(names))
     values, low, high = table[["range_share", "range_share_low", "range_share_high"]].to_numpy(float).T
     ax.barh(at, np.nan_to_num(values), height=0.6, color=COLOURS[0], zorder=2)
@@ -47,6 +47,6 @@ def attribute_importance(table: "pandas.DataFrame", ax: "Axes | None" = None) ->
     ax.text(1.02, 1.0, "choices\ndecided", transform=ax.transAxes, fontsize=8, va="bottom")
     for place, part in zip(at.tolist(), table["importance"], strict=True):
         ax.text(1.02, place, percent(part), transform=ax.get_yaxis_transform(), fontsize=9, va="center")
-    ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+    thin_grid(ax, "x")
     legend_of(ax, "lower right", (1.0, 1.0), ncols=2, handlelength=1.5)
     return ax

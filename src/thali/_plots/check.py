@@ -8,7 +8,7 @@ from thali._posterior.interval import level_name
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, legend_of, name_rows, new_axes, short, short_set
+from ._style import COLOURS, axes_of, label_width, legend_of, name_rows, short, short_set
 
 if TYPE_CHECKING:
     import pandas
@@ -65,8 +65,7 @@ def check(table: "pandas.DataFrame", ax: "Axes | None" = None, max_pairs: int = 
     if "group" in table:  # of people
         names = [f"{name} ({group})" for name, group in zip(names, table["group"], strict=True)]
     rows = table.index.to_numpy()
-    if ax is None:
-        (ax,) = new_axes(4.2 + label_width(names), 1.5 + 0.2 * len(rows))
+    ax = axes_of(ax, 4.2 + label_width(names), 1.5 + 0.2 * len(rows))
 
     interval = f"{level_name(everything.attrs['interval'])} predictive interval"
     bar = {"left": table["low"], "height": 0.6, "color": "0.82", "label": interval, "zorder": 1}

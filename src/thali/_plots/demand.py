@@ -8,7 +8,18 @@ from thali._digits import percent
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, draw_intervals, hide_spines, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import (
+    COLOURS,
+    axes_of,
+    draw_intervals,
+    hide_spines,
+    label_width,
+    legend_of,
+    level_of,
+    name_rows,
+    short,
+    thin_grid,
+)
 
 if TYPE_CHECKING:
     import pandas
@@ -55,7 +66,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     of = "predicted share" if product is None else f"predicted share of {short([product])[0]}"
     if not several and table.iloc[:, 0].dtype.kind not in "iuf":
         return _in_words(table, ax, attribute, of, label)
-    ax = new_axes(5.6, 3.6)[0] if ax is None else ax
+    ax = axes_of(ax, 5.6, 3.6)
     ends = []
     for number, (name, curve) in enumerate(zip(short(list(curves)), curves.values(), strict=True)):
         colour = COLOURS[number % len(COLOURS)]
@@ -78,7 +89,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ax.set_ylabel(f"{of} (band: {label})" if several else of, parse_math=False)
     ax.set_ylim(0, min(1.0, 1.08 * float(max(ends))))
     ax.yaxis.set_major_formatter(_percent)
-    ax.grid(axis="y", color="0.9", linewidth=0.7, zorder=0)
+    thin_grid(ax, "y")
     hide_spines(ax)
     if several:
         legend_of(ax, "lower left", (0.0, 1.0), ncols=3, handlelength=1.5)
@@ -90,7 +101,7 @@ def demand(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
 def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: str, label: str) -> "Axes":
     """The shares at values that are no numbers, one below the other."""
     names = short([str(value) for value in table.iloc[:, 0]])
-    ax = new_axes(4.4 + label_width(names), 0.9 + 0.34 * len(names))[0] if ax is None else ax
+    ax = axes_of(ax, 4.4 + label_width(names), 0.9 + 0.34 * len(names))
     at = np.arange(len(names), dtype=float)
     draw_intervals(ax, at, table["share"], table["share_low"], table["share_high"], label)
     ax.set(ylim=(len(names) - 0.45, -0.55), xlim=(0, min(1.0, 1.08 * table["share_high"].to_numpy(float).max())))
@@ -98,7 +109,7 @@ def _in_words(table: "pandas.DataFrame", ax: "Axes | None", attribute: str, of: 
     name_rows(ax, at, names)
     ax.set_title(attribute, loc="left", fontsize=9, parse_math=False)
     ax.xaxis.set_major_formatter(_percent)
-    ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+    thin_grid(ax, "x")
     legend_of(ax, "lower right", (1.0, 1.0))
     return ax
 

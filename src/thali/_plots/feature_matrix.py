@@ -7,7 +7,7 @@ import numpy as np
 from thali._labels import positions
 
 from ._fonts import picture
-from ._style import GRID, label_width, new_axes, shades_of_owners, short
+from ._style import GRID, axes_of, head_columns, label_width, shades_of_owners, short
 
 if TYPE_CHECKING:
     import pandas
@@ -70,9 +70,8 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     heaviest = max(float(np.nanmax(weights, initial=1e-12)), float(alone.max()))
 
     shown = short(labels)
-    if ax is None:
-        cell = min(0.24, 24 / n)
-        (ax,) = new_axes(label_width(shown) + max(2.0, 0.36 * (k + _LEFT)) + 1.6, max(2.4, cell * n + 0.9))
+    cell = min(0.24, 24 / n)
+    ax = axes_of(ax, label_width(shown) + max(2.0, 0.36 * (k + _LEFT)) + 1.6, max(2.4, cell * n + 0.9))
     rows = np.arange(n + 1)
     outline = 0.8 if n <= _MAX_LABELS else 0.0
     style = {"cmap": shades_of_owners(), "vmin": 0, "vmax": heaviest, "edgecolors": GRID, "linewidth": outline}
@@ -89,13 +88,9 @@ def features(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features: 
     marks = np.where(doubtful, "*", "")
     above = [f"{probability:.2f}{mark}" for probability, mark in zip(shared["probability"], marks, strict=True)]
     ax.set_xticks(centres, [*(["alone"] if has_alone else []), *above], fontsize=8)
-    ax.set_xlabel(_heading(k, bool(doubtful.any()), table.attrs["word"]))
-    ax.xaxis.set_label_position("top")
-    ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
-    ax.spines[:].set_visible(False)
-    if mesh is not None and "weight" in table:
-        inches = ax.get_window_extent().height / ax.figure.dpi
-        ax.figure.colorbar(mesh, ax=ax, label="probability × mean weight", shrink=min(1.0, 5 / inches))
+    heading = f"probability of the {table.attrs['word']}" + "\n(*: chains disagree)" * bool(doubtful.any())
+    ax.set_xlabel(heading if k else f"no probable {table.attrs['word']} is shared")
+    head_columns(ax, mesh if "weight" in table else None, "probability × mean weight")
     return ax
 
 
@@ -109,10 +104,3 @@ def _alone(table: "pandas.DataFrame", expected: "pandas.Series", row_of: dict[st
     for (member, *_), weight in zip(table["members"], expected, strict=True):
         found[row_of[member]] += weight
     return found
-
-
-def _heading(number: int, any_doubtful: bool, word: str) -> str:
-    """What the numbers above the columns are."""
-    if not number:
-        return f"no probable {word} is shared"
-    return f"probability of the {word}" + "\n(*: chains disagree)" * any_doubtful

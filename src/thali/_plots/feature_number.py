@@ -6,7 +6,7 @@ from thali._digits import number
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, hide_spines, interval_of, new_axes
+from ._style import COLOURS, axes_of, hide_spines, interval_of
 
 if TYPE_CHECKING:
     import pandas
@@ -41,8 +41,7 @@ def n_features(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> n_features(model.findings()["n_features"].table).get_xlabel()
     'number of aspects'
     """
-    if ax is None:
-        (ax,) = new_axes(4.2, 3.2)
+    ax = axes_of(ax, 4.2, 3.2)
     numbers = table.index.to_numpy()
     ax.bar(numbers, table["probability"], width=0.9, color=COLOURS[0])
     ax.set(xlim=(numbers.min() - 1, numbers.max() + 1), ylabel="posterior probability")

@@ -8,7 +8,7 @@ from thali.errors import ArgumentError
 
 from ._by_group import MAX_GROUPS, draw_groups, height_of
 from ._fonts import picture
-from ._style import label_width, level_of, new_axes, short
+from ._style import axes_of, label_width, level_of, short
 
 if TYPE_CHECKING:
     import pandas
@@ -60,8 +60,7 @@ def group_weights(table: "pandas.DataFrame", ax: "Axes | None" = None, most: int
         f"{', '.join(short(list(members)))} (p = {p:.2f})"
         for members, p in zip(table["members"], table["probability"], strict=True)
     ]
-    if ax is None:
-        (ax,) = new_axes(3.6 + label_width(labels), 1.2 + height_of(len(table), len(names)))
+    ax = axes_of(ax, 3.6 + label_width(labels), 1.2 + height_of(len(table), len(names)))
     ends = ("weight", "weight_low", "weight_high")
     draw_groups(ax, labels, {name: np.array([table[f"{what}[{name}]"] for what in ends]) for name in names})
     ax.set_xlim(left=0.0)

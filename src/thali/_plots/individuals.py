@@ -7,7 +7,7 @@ import numpy as np
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, level_of, name_rows, new_axes, short
+from ._style import COLOURS, axes_of, label_width, level_of, name_rows, short
 
 if TYPE_CHECKING:
     import pandas
@@ -63,8 +63,7 @@ def individuals(table: "pandas.DataFrame", ax: "Axes | None" = None, population:
     middle = shares.mean() if population is None else population["mean"]
     options = middle.sort_values(ascending=False, kind="stable").index[:_MAX_OPTIONS]
     labels = short([str(option) for option in options])
-    if ax is None:
-        (ax,) = new_axes(4.6 + label_width(labels), 1.0 + _ROW * len(labels))
+    ax = axes_of(ax, 4.6 + label_width(labels), 1.0 + _ROW * len(labels))
     most = float(np.max(shares[options]))
     if population is not None:
         most = max(most, float(np.max(population["high"])))

@@ -7,7 +7,7 @@ import numpy as np
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, name_rows, new_axes, short
+from ._style import COLOURS, axes_of, grid_below, interval_of, label_width, name_rows, short
 
 if TYPE_CHECKING:
     import pandas
@@ -63,7 +63,7 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         for name, number in zip(short(shown.index.tolist()), shown["comparisons"].tolist(), strict=True)
     ]
     rows = np.arange(len(shown))
-    ax = new_axes(4.6 + label_width(labels), 1.2 + max(0.8, 0.24 * len(shown)))[0] if ax is None else ax
+    ax = axes_of(ax, 4.6 + label_width(labels), 1.2 + max(0.8, 0.24 * len(shown)))
     is_guess = (shown["log_score"] <= shown["log_score_chance"]).to_numpy()
     colours = ["0.55" if guess else COLOURS[0] for guess in is_guess]
     ax.axvline(1.0, color="0.7", linewidth=1.0, zorder=1)
@@ -83,6 +83,5 @@ def judges(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     if count > MAX_JUDGES:
         notes.append(f"{MAX_JUDGES} of {count:,} judges")
     ax.set_xlabel("\n".join(notes))
-    ax.grid(axis="x", color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
+    grid_below(ax, "x")
     return ax

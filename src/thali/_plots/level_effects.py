@@ -6,6 +6,7 @@ import numpy as np
 
 from ._fonts import picture
 from ._style import (
+    axes_of,
     divide_rows,
     draw_intervals,
     grouped_rows,
@@ -13,7 +14,6 @@ from ._style import (
     legend_of,
     level_of,
     name_grouped_rows,
-    new_axes,
     short,
 )
 
@@ -49,7 +49,7 @@ def level_effects(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     labels = _labels(table)
     width = label_width([*labels, *(f"{head} " for head in heads)])
     deepest = places[-1] + 0.16
-    ax = new_axes(4.0 + width, 0.75 + deepest)[0] if ax is None else ax
+    ax = axes_of(ax, 4.0 + width, 0.75 + deepest)
     middle, ends = table["effect"].to_numpy(), table[["low", "high"]].to_numpy()
     ax.axvline(0.5, color="0.5", linewidth=0.9, linestyle="--", zorder=0)
     if "respondents_low" in table:

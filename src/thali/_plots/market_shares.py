@@ -7,7 +7,7 @@ import numpy as np
 from thali._digits import percent
 
 from ._fonts import picture
-from ._style import COLOURS, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import COLOURS, axes_of, label_width, legend_of, level_of, name_rows, short, thin_grid
 
 if TYPE_CHECKING:
     import pandas
@@ -46,7 +46,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     names = short([": ".join(map(str, label)) if isinstance(label, tuple) else str(label) for label in table.index])
     height = 0.36 if changed else 0.62
     size = 4.4 + label_width(names) + 1.4 * changed, 0.9 + (0.5 if changed else 0.34) * len(names)
-    ax = new_axes(*size)[0] if ax is None else ax
+    ax = axes_of(ax, *size)
     at = np.arange(len(names), dtype=float)
     bars = [("share", -0.2 if changed else 0.0, COLOURS[5] if changed else COLOURS[0], "now")]
     if changed:
@@ -61,7 +61,7 @@ def market_shares(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes"
     ax.set_xlabel(f"predicted share (line: {level_of(table)} interval)")
     name_rows(ax, at, names)
     ax.xaxis.set_major_formatter(lambda value, _: percent(value))
-    ax.grid(axis="x", color="0.9", linewidth=0.7, zorder=0)
+    thin_grid(ax, "x")
     if changed:
         _write_changes(ax, at, table)
         legend_of(ax, "lower left", (0.0, 1.0), ncols=2, handlelength=1.0)

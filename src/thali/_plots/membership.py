@@ -7,7 +7,7 @@ import numpy as np
 from thali._arguments import whole
 
 from ._fonts import picture
-from ._style import SHADES, label_width, new_axes, short
+from ._style import SHADES, axes_of, head_columns, label_width, short
 
 if TYPE_CHECKING:
     import pandas
@@ -61,11 +61,11 @@ def membership(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features
     probability = features["probability"]
     weight = np.array(table.attrs["weight"])[:k] if has_weights else np.ones(k)
     rows = _order(owned, probability * weight)
-    columns = _by_place(owned[rows])
+    place = np.arange(n) @ owned[rows] / np.maximum(owned.sum(0), 1e-12)  # the mean one of the owners
+    columns = np.argsort(place, kind="stable")
     shown = short([labels[row] for row in rows])
     row_height = min(0.24, _TALLEST / n)
-    if ax is None:
-        (ax,) = new_axes(label_width(shown) + max(2.0, 0.36 * k) + 1.4, max(2.4, row_height * n + 1.0))
+    ax = axes_of(ax, label_width(shown) + max(2.0, 0.36 * k) + 1.4, max(2.4, row_height * n + 1.0))
     mesh = ax.pcolormesh(owned[rows][:, columns], cmap=SHADES, vmin=0.0, vmax=1.0) if k else None
     for line in range(1, k):
         ax.axvline(line, color="0.92", linewidth=0.6)
@@ -78,12 +78,7 @@ def membership(table: "pandas.DataFrame", ax: "Axes | None" = None, max_features
     ax.set_xticks(np.arange(k) + 0.5, names, fontsize=7)
     heading = f"probability of the {word}" + ", mean weight" * has_weights + "\n(*: chains disagree)" * any(mark)
     ax.set_xlabel(heading if k else f"no probable {word}")
-    ax.xaxis.set_label_position("top")
-    ax.tick_params(length=0, top=False, bottom=False, labeltop=True, labelbottom=False)
-    ax.spines[:].set_visible(False)
-    if mesh is not None:
-        inches = ax.get_window_extent().height / ax.figure.dpi
-        ax.figure.colorbar(mesh, ax=ax, label="membership", shrink=min(1.0, 5 / inches))
+    head_columns(ax, mesh, "membership")
     return ax
 
 
@@ -98,9 +93,3 @@ def _order(owned: np.ndarray, weight: np.ndarray) -> np.ndarray:
     distance = shared.max() - shared
     np.fill_diagonal(distance, 0.0)
     return leaves_list(linkage(squareform(distance, checks=False), "average", optimal_ordering=True))
-
-
-def _by_place(owned: np.ndarray) -> np.ndarray:
-    """The columns in the order of the mean place of their owners."""
-    place = np.arange(len(owned)) @ owned / np.maximum(owned.sum(0), 1e-12)
-    return np.argsort(place, kind="stable")

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from ._fonts import picture
-from ._style import COLOURS, hide_spines, legend_of, new_axes
+from ._style import COLOURS, axes_of, hide_spines, legend_of
 
 if TYPE_CHECKING:
     import pandas
@@ -33,8 +33,7 @@ def more_votes(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     >>> more_votes(pd.DataFrame({"among_these": [0.0, 0.6, 0.9]}, index=[0, 50, 100])).get_ylabel()
     'probability that the leaders are separated'
     """
-    if ax is None:
-        (ax,) = new_axes(5.6, 3.6)
+    ax = axes_of(ax, 5.6, 3.6)
     table = table.loc[table.index > 0]  # on a logarithmic axis
     for number, (way, label) in enumerate(_WAYS.items()):
         if way in table:

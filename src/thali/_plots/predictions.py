@@ -7,7 +7,7 @@ import numpy as np
 from thali._digits import number, percent
 
 from ._fonts import picture
-from ._style import hide_spines, label_width, legend_of, level_of, mark_points, new_axes, short_set, shortened
+from ._style import axes_of, hide_spines, label_width, legend_of, level_of, mark_points, short_set, shortened
 
 if TYPE_CHECKING:
     import pandas
@@ -68,8 +68,7 @@ def predictions(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
         f"{names[k]}\nobserved {written(float(observed[k]))}, predicted {written(float(predicted[k]))}"
         for k in worst.tolist()
     ]
-    if ax is None:
-        (ax,) = new_axes(4.8 + label_width([line for name in named for line in name.split("\n")]), 4.7)
+    ax = axes_of(ax, 4.8 + label_width([line for name in named for line in name.split("\n")]), 4.7)
     ax.plot(ends, ends, color="0.6", linewidth=0.8, zorder=1)
     bars = {"fmt": "none", "elinewidth": 0.8, "alpha": min(1.0, 0.15 + 30 / len(observed)), "zorder": 2}
     # a mean may lie outside an equal-tailed interval, hence the maximum

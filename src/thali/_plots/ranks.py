@@ -8,7 +8,7 @@ from thali._posterior.interval import interval_name
 from thali.errors import ArgumentError
 
 from ._fonts import picture
-from ._style import SHADES, interval_of, label_width, new_axes, short, whole_ticks
+from ._style import SHADES, axes_of, interval_of, label_width, short, whole_ticks
 
 if TYPE_CHECKING:
     import pandas
@@ -49,9 +49,8 @@ def ranks(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     n = len(labels)
     if f"p_{n}" not in table:
         raise ArgumentError("plots.ranks requires the probability of every rank: pass `ranks(every_rank=True)`.")
-    if ax is None:
-        cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
-        (ax,) = new_axes(1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n)
+    cell = 0.34 if n <= 12 else max(0.13, 4.4 / n)
+    ax = axes_of(ax, 1.6 + label_width(labels) * (1.0 if n <= 24 else 0.6) + cell * n, 1.0 + cell * n)
     probability = table[[f"p_{r + 1}" for r in range(n)]].to_numpy()
     drawn = np.ma.masked_less(probability, MIN_DRAWN)
     image = ax.imshow(

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._by_group import draw_groups, height_of
 from ._fonts import picture
-from ._style import label_width, level_of, new_axes, short_set
+from ._style import axes_of, label_width, level_of, short_set
 
 if TYPE_CHECKING:
     import pandas
@@ -36,8 +36,7 @@ def reach(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     ['tea, milk']
     """
     labels = [short_set(", ".join(members)) for members in table["members"]]
-    if ax is None:
-        (ax,) = new_axes(3.6 + label_width(labels), 0.9 + height_of(len(labels), 1))
+    ax = axes_of(ax, 3.6 + label_width(labels), 0.9 + height_of(len(labels), 1))
     draw_groups(ax, labels, {"": 100.0 * np.asarray(table[["reach", "low", "high"]], float).T})
     ax.set_xlim(right=100.5)
     ax.set_xlabel(f"% of respondents reached ({level_of(table)} interval)")

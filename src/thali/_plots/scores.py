@@ -8,7 +8,7 @@ from thali.errors import ArgumentError
 
 from ._by_group import MAX_GROUPS, draw_groups, height_of
 from ._fonts import picture
-from ._style import label_width, level_of, new_axes, short
+from ._style import axes_of, label_width, level_of, short
 
 if TYPE_CHECKING:
     import pandas
@@ -54,8 +54,7 @@ def scores(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes":
     mean: Any = table.groupby(level="option", sort=False)["score"].mean()
     options = mean.sort_values(ascending=False, kind="stable").index
     labels = short([str(option) for option in options])
-    if ax is None:
-        (ax,) = new_axes(4.2 + label_width(labels), 1.2 + height_of(len(labels), len(groups)))
+    ax = axes_of(ax, 4.2 + label_width(labels), 1.2 + height_of(len(labels), len(groups)))
     each = {group: table.loc[group] if group != "" else table for group in groups}
     of = "" if len(groups) == 1 else f"{table.index.names[0]} "
     found = {f"{of}{group}".strip(): np.asarray(rows.loc[options, _COLUMNS]).T for group, rows in each.items()}

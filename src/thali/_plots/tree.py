@@ -11,7 +11,7 @@ from thali._trees.tree import Tree
 from thali.errors import ArgumentError
 
 from ._fonts import find_fonts, picture
-from ._style import hide_spines, label_width, new_axes, short
+from ._style import axes_of, hide_spines, label_width, short
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -88,8 +88,7 @@ def draw(tree: Branches, depths: np.ndarray, ax: "Axes | None") -> "tuple[Axes, 
 
     labels = short([tree.names[leaf] for leaf in leaves])
     own = ax is None
-    if ax is None:
-        (ax,) = new_axes(4.2 + label_width(labels), 0.8 + max(1.2, min(0.24 * n, 24.0)))
+    ax = axes_of(ax, 4.2 + label_width(labels), 0.8 + max(1.2, min(0.24 * n, 24.0)))
     edges = [[(x[parent], y[node]), (x[node], y[node])] for node, parent in enumerate(tree.parents[:-1])]
     forks = [[(x[node], y[at[0]]), (x[node], y[at[-1]])] for node, at in enumerate(below) if len(at) > 1]
     lines = np.array([*edges, *forks])

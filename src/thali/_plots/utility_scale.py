@@ -8,7 +8,7 @@ from thali._inference.numerics.ranks import descending
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, interval_of, label_width, name_rows, new_axes, short
+from ._style import COLOURS, axes_of, grid_below, interval_of, label_width, name_rows, short
 
 if TYPE_CHECKING:
     import pandas
@@ -52,8 +52,7 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     utility, lows, highs = (table[name].to_numpy(float) for name in ("utility", "low", "high"))
     labels = short([str(label) for label in table.index])
     n = len(labels)
-    if ax is None:
-        (ax,) = new_axes(4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
+    ax = axes_of(ax, 4.2 + label_width(labels), 1.0 + max(1.0, min(0.24 * n, 24.0)))
     whose = " from quasi-variances" if table.attrs.get("errors") == "quasi-variances" else ""
     rows = np.arange(n)
     some = utility > 0.0
@@ -68,8 +67,7 @@ def utility_scale(table: "pandas.DataFrame", ax: "Axes | None" = None, sort: boo
     size = float(np.clip(room / 1.2, 5, 9))
     name_rows(ax, rows[::step], labels[::step], fontsize=size)
     ax.set(ylim=(n - 0.4, -0.6), xlabel=f"utility ({interval_name(interval_of(table))}{whose})")
-    ax.grid(axis="x", color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
+    grid_below(ax, "x")
     return ax
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ._fonts import picture
-from ._style import draw_intervals, label_width, legend_of, level_of, name_rows, new_axes, short
+from ._style import axes_of, draw_intervals, label_width, legend_of, level_of, name_rows, short
 
 if TYPE_CHECKING:
     import pandas
@@ -42,7 +42,7 @@ def willingness_to_pay(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "
     ['zoom: yes over no']
     """
     names = short([_name(row) for row in table.to_dict("records")])
-    ax = new_axes(4.2 + label_width(names), 1.1 + 0.3 * len(names))[0] if ax is None else ax
+    ax = axes_of(ax, 4.2 + label_width(names), 1.1 + 0.3 * len(names))
     at, level = np.arange(len(names), dtype=float), level_of(table)
     ends = table[["wtp_low", "wtp_high"]].to_numpy(float)
     people = table[["respondents_low", "respondents_high"]].to_numpy(float) if "respondents_low" in table else ends

@@ -8,7 +8,7 @@ from thali._labels import positions
 from thali._posterior.interval import interval_name
 
 from ._fonts import picture
-from ._style import COLOURS, hide_spines, interval_of, label_width, new_axes, short
+from ._style import COLOURS, axes_of, grid_below, hide_spines, interval_of, label_width, short
 
 if TYPE_CHECKING:
     import pandas
@@ -54,8 +54,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     named = sorted(sorted(order, key=lambda option: option not in moved)[: len(COLOURS)], key=order.index)
     labels = short(named)
     others = [option for option in order if option not in named]
-    if ax is None:
-        ax = new_axes(min(9.0, 3.5 + 0.5 * len(periods)) + label_width(labels), 4.2)[0]
+    ax = axes_of(ax, min(9.0, 3.5 + 0.5 * len(periods)) + label_width(labels), 4.2)
     own = {str(option): rows for option, rows in table.groupby("option", sort=False)}
     for option in others:
         rows = own[option]
@@ -92,8 +91,7 @@ def worths_in_time(table: "pandas.DataFrame", ax: "Axes | None" = None) -> "Axes
     ax.set_ylabel(f"rating ({interval_name(interval_of(table))})")
     if others:
         ax.set_title(f"grey: {len(others):,} more options", loc="left", fontsize=9)
-    ax.grid(axis="y", color="0.9", linewidth=0.8)
-    ax.set_axisbelow(True)
+    grid_below(ax, "y")
     hide_spines(ax)
     return ax
 

@@ -24,11 +24,13 @@ from thali._data.roles import (
     VERSION,
     WORST,
     by_plain_name,
+    column_names,
     plain,
 )
 from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, DataError
 
+from .cells import joined
 from .table import RawTable, in_file
 
 NONE = "none"  # the alternative that is added where the design has none
@@ -66,13 +68,13 @@ def answered(table: RawTable, design: RawTable, given: Mapping[str, Any]) -> tup
     table.refuse_short_rows()
     with in_file(design.file):
         design.refuse_short_rows()
-        if shown := shown_columns(map(str, design.frame.columns)):
+        if shown := shown_columns(column_names(design.frame)):
             return _sets_answered(table, design, shown), {}
-        laid_out = _design(design.frame, list(map(str, table.frame.columns)))
+        laid_out = _design(design.frame, column_names(table.frame))
     answers = _answers(table.frame, laid_out, given)
     rows, picked, of_answer, added, unanswered = _joined(laid_out, answers)
     alternative = laid_out.alternative or "alternative"
-    own = [name for name in map(str, laid_out.frame.columns) if name not in (laid_out.by, laid_out.task, alternative)]
+    own = [name for name in column_names(laid_out.frame) if name not in (laid_out.by, laid_out.task, alternative)]
     people = [str(name) for name in table.frame.columns if str(name) not in (*answers.used, laid_out.by)]
     _refuse_both(people, (*own, laid_out.task, alternative, CHOSEN.name), "products")
     taken: Any = laid_out.frame[own].reset_index(drop=True).reindex(rows)  # -1: no row, all of it empty
@@ -86,7 +88,7 @@ def answered(table: RawTable, design: RawTable, given: Mapping[str, Any]) -> tup
         **{name: answers.frame[name].to_numpy()[of_answer] for name in people},
     }
     left_out = f"; {plural(unanswered, 'task')} without an answer dropped" if unanswered else ""
-    note = "; ".join(filter(None, [table.note, f"answers matched to the design in {design.file}{left_out}"]))
+    note = joined(table.note, f"answers matched to the design in {design.file}{left_out}")
     roles = {"respondent": answers.respondent, "task": laid_out.task, "alternative": alternative, "chosen": CHOSEN.name}
     return replace(table, frame=pd.DataFrame(made, index), note=note), roles
 
@@ -102,7 +104,7 @@ def _refuse_both(people: list[str], shown: Collection[str | None], what: str) ->
 
 def _design(frame: pd.DataFrame, answers: list[str]) -> DesignRows:
     """The columns of a design and the rows of its tasks."""
-    own = by_plain_name(map(str, frame.columns))
+    own = by_plain_name(column_names(frame))
     by, task, alternative = VERSION.among(own), TASK.among(own), next(ALTERNATIVE.surely(own), None)
     if task is None:
         raise DataError("A design needs a column of task numbers, such as 'task'; this design has none.")
@@ -134,7 +136,7 @@ class TaskAnswers(NamedTuple):
 
 def _answers(frame: pd.DataFrame, design: DesignRows, given: Mapping[str, Any]) -> TaskAnswers:
     """The answers, from a row a task, or a row a person with a column a task."""
-    own = by_plain_name(map(str, frame.columns))
+    own = by_plain_name(column_names(frame))
     respondent = given.get("respondent") or RESPONDENT_OF_TASKS.among(own)
     if respondent is None:
         raise DataError(
@@ -147,7 +149,7 @@ def _answers(frame: pd.DataFrame, design: DesignRows, given: Mapping[str, Any]) 
         return TaskAnswers(
             frame, respondent, _texts(frame, version), _texts(frame, str(task)), _texts(frame, str(chosen)), used
         )
-    columns = _series_of(frame, design, version, [respondent, version])
+    columns = _series_of(frame, design, [respondent, version])
     long = pd.concat([frame.assign(**{_TASK: label, _PICKED: frame[name]}) for label, name in columns.items()])
     long = long.sort_index(kind="stable")
     used = (str(respondent), *columns.values(), _TASK, _PICKED, *([] if version is None else [version]))
@@ -162,13 +164,13 @@ _ASKED = (CHOSEN_OF_TWO, BEST, WORST, ODD, SIMILARITY)  # what a column of answe
 
 def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTable:
     """A row a person and set: what was shown, and what the columns of answers hold of it."""
-    own, answers = by_plain_name(map(str, design.frame.columns)), table.frame
+    own, answers = by_plain_name(column_names(design.frame)), table.frame
     version, task = VERSION.among(own, shown), TASK.among(own, shown)
     rows: dict[str, list[int]] = {}
     names = [EVERYBODY] * len(design.frame) if version is None else design.frame[version].map(as_label)
     for row, name in enumerate(names):
         rows.setdefault(name, []).append(row)
-    there = by_plain_name(map(str, answers.columns))
+    there = by_plain_name(column_names(answers))
     had = None if len(rows) == 1 else VERSION.among(there)
     if had is None and len(rows) > 1:
         raise DataError(
@@ -177,7 +179,7 @@ def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTa
         )
     series = _series_of_answers(answers, max(map(len, rows.values())))
     used = {name for columns in series.values() for name in columns.values()}
-    people = [name for name in map(str, answers.columns) if name not in used and name != had]
+    people = [name for name in column_names(answers) if name not in used and name != had]
     _refuse_both(people, (*shown, task), "sets")
     who = RESPONDENT.among(there, used)
     found: list[dict[str, Any]] = []
@@ -196,7 +198,7 @@ def _sets_answered(table: RawTable, design: RawTable, shown: list[str]) -> RawTa
                 found.append({**first, **{each: person[each] for each in people}, **at, **options, **cells})
     if not found:
         raise DataError(f"The answer columns, {shorten(sorted(used))}, are empty.")
-    note = "; ".join(filter(None, [table.note, f"answers matched to the design in {design.file}"]))
+    note = joined(table.note, f"answers matched to the design in {design.file}")
     return replace(table, frame=pd.DataFrame(found, pd.RangeIndex(1, len(found) + 1)), note=note)
 
 
@@ -204,7 +206,7 @@ def _series_of_answers(frame: pd.DataFrame, tasks: int) -> dict[str, dict[int, s
     """Name of an answer -> number of the set -> column: chosen_1, chosen_2, ..., or Qualtrics' 1_chosen, ..."""
     asked = {word for role in _ASKED for word in role.sure}
     found: dict[str, dict[int, str]] = {}
-    for name in map(str, frame.columns):
+    for name in column_names(frame):
         numbered = _numbered(name)
         if numbered is not None and plain(numbered[0]) in asked and 1 <= numbered[1] <= tasks:
             found.setdefault(numbered[0].strip("_. "), {})[numbered[1]] = name
@@ -276,7 +278,7 @@ def _texts(frame: pd.DataFrame, name: str | None) -> np.ndarray:
     return np.full(len(frame), "", object) if name is None else frame[name].map(as_label).to_numpy(object)
 
 
-def _series_of(frame: pd.DataFrame, design: DesignRows, version: str | None, taken: list[Any]) -> dict[str, str]:
+def _series_of(frame: pd.DataFrame, design: DesignRows, taken: list[Any]) -> dict[str, str]:
     """Task -> column of the answers, in a table with a row a person."""
     tasks = list(dict.fromkeys(task for _, task in design.rows))
     most = max(len(rows) for rows in design.rows.values())
@@ -287,7 +289,7 @@ def _series_of(frame: pd.DataFrame, design: DesignRows, version: str | None, tak
     }
     answers = [
         name
-        for name in map(str, frame.columns)
+        for name in column_names(frame)
         if name not in taken
         and all(label in picks or plain(label) in NO_CHOICE for label in map(as_label, frame[name].unique()))
     ]

@@ -42,6 +42,11 @@ class TextTable:
     short_rows: str = ""  # what is wrong with the first row that ends early, if all end at the diagonal or beyond
 
 
+def joined(*notes: str) -> str:
+    """The notes that say something, as one."""
+    return "; ".join(filter(None, notes))
+
+
 def text_cells(content: bytes, joined: bool = False) -> TextTable:
     """The cells of a file of separated values; `joined`: of files put together, whose header may come again."""
     text = decoded(content)

@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from thali._data.experiments.wide import bases_of
-from thali._data.roles import plain
+from thali._data.roles import column_names, plain
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, DataError
 
+from .cells import joined
 from .table import NUMBERED, RawTable, in_file, read_table
 
 Codes = dict[str, dict[str, str]]  # attribute -> code -> label
@@ -47,7 +48,7 @@ def read_codes(path: Path) -> Codes:
 def coded(table: RawTable, codes: Codes, attributes: Any = None) -> tuple[RawTable, dict[str, list[str]]]:
     """The table with labels in place of codes, and the order of labels, no numbers, that stand in several columns."""
     frame, note = _named(table.frame, codes), f"labels of {shorten(list(codes))} read from codes"
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     order = {}
     for attribute, labels in codes.items():
         columns = [name for name in names if plain(name) == plain(attribute)]
@@ -68,7 +69,7 @@ def coded(table: RawTable, codes: Codes, attributes: Any = None) -> tuple[RawTab
             lacking = [text for text in LACKING if text and text not in labels and (frame[name] == text).any()]
             frame = frame.assign(**{name: pd.Categorical(frame[name], [*labels.values(), *lacking], ordered=True)})
     kept = {name: own for name, own in order.items() if attributes is None or name in attributes}
-    return replace(table, frame=frame, note="; ".join(filter(None, [table.note, note]))), kept
+    return replace(table, frame=frame, note=joined(table.note, note)), kept
 
 
 def _named(frame: pd.DataFrame, codes: Codes) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from thali._labels import as_label, shorten
 from thali._source import Source
 from thali.errors import PYTHON, Argument, DataError, DataWarning, Words
 
-from .cells import TextTable, separator_of
+from .cells import TextTable, joined, separator_of
 from .json_rows import is_json
 from .practice import Marked, marked, says_practice
 from .recognise import columns_in, recognise
@@ -237,8 +237,8 @@ def read_rows(
             table, times = _counted(kept, every, counts, options.get("date"), progressbar)
             who = None if reading.roles is None or reading.roles.who in every else reading.roles.who
             unused = [name for name in head.names if name not in (*every, who, *conditions.columns)]
-            notes = [head.note, f"columns not used: {shorten(unused)}" if unused else "", table.note]
-            table = replace(table, note="; ".join(filter(None, notes)))
+            left_out = f"columns not used: {shorten(unused)}" if unused else ""
+            table = replace(table, note=joined(head.note, left_out, table.note))
             return CountedTable(table, options, times, counts, partial(_warn_of_practice, kept, head), who)
     table = load(path)
     with in_file(table.file):

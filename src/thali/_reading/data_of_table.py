@@ -4,8 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from thali._data.columns import as_frame
+from thali._data.columns import as_frame, with_text_names
 from thali._data.kinds import EXPERIMENTS, SPECS
+from thali._data.roles import column_names
 from thali._source import Source
 from thali.errors import DataError
 
@@ -86,7 +87,7 @@ def read(
 def table_of(frame: Any) -> RawTable:
     """The data frame as a table that was read; the labels of a square become its first column."""
     frame = as_frame(frame)
-    if {*map(str, frame.index)} == {*map(str, frame.columns)}:
+    if {*map(str, frame.index)} == {*column_names(frame)}:
         frame = frame.reset_index(names="column 1")
-    frame = frame.set_axis([str(name) for name in frame.columns], axis=1).set_axis(range(len(frame)), axis=0)
+    frame = with_text_names(frame).set_axis(range(len(frame)), axis=0)
     return RawTable(frame, "the data frame")

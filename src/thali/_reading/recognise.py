@@ -17,6 +17,7 @@ from thali._source import Source
 from thali.errors import Argument, ArgumentError, Clause, DataError, Message
 
 from .beside_design import answered, answers_in_loops
+from .cells import joined
 from .codes import coded, read_codes
 from .shape import Reading, Shape
 from .shapes import SHAPES
@@ -58,7 +59,7 @@ def read_labels(path: Path) -> dict[str, str]:
 
 def relabelled(table: "RawTable", labels: Mapping[str, str]) -> "RawTable":
     """The table with those names replaced wherever they are a whole cell of text, or label a square."""
-    cells = _cells_of(table)
+    cells = {cell for column in _texts_of(table) for cell in column}
     if lost := [name for name in labels if name not in cells]:
         raise DataError(
             Argument("labels"), f" lists {lost[0]!r}, which no text cell contains.{suggest(lost[0], tuple(cells))}"
@@ -104,10 +105,6 @@ def _is_square(table: "RawTable") -> bool:
     return bool(header) and header <= set(map(as_label, table.frame.iloc[: 2 * len(header), 0]))
 
 
-def _cells_of(table: "RawTable") -> set[str]:
-    return {cell for column in _texts_of(table) for cell in column}
-
-
 def _is_text(column: pd.Series) -> bool:
     return column.dtype.kind not in "biufcmM"
 
@@ -126,7 +123,7 @@ def _with(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawT
 
     if table.sheets:
         sheets = tuple((title, _with(sheet, labels)) for title, sheet in table.sheets)
-        return replace(table, sheets=sheets, note="; ".join(filter(None, [table.note, note])))
+        return replace(table, sheets=sheets, note=joined(table.note, note))
     frame = table.frame.copy(deep=False)
     for k in range(frame.shape[1]):
         column = frame.iloc[:, k]
@@ -136,7 +133,7 @@ def _with(table: "RawTable", labels: Mapping[str, str], note: str = "") -> "RawT
                 frame.isetitem(k, column.astype(object).replace({value: called(value) for value in values}))
     if _is_square(table):
         frame.columns = [str(called(name)) for name in frame.columns]
-    return replace(table, frame=frame, note="; ".join(filter(None, [table.note, note])))
+    return replace(table, frame=frame, note=joined(table.note, note))
 
 
 COVARIATES = "covariates"  # the columns that describe comparisons

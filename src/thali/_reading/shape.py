@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 from thali._data.columns import column, listed_omissions, numbers_rows
 from thali._data.described_columns import ColumnsRead, possible_respondents
-from thali._data.roles import Role
+from thali._data.roles import Role, column_names
 from thali._labels import shorten
-from thali.errors import PYTHON, Argument, Message, Words
+from thali.errors import PYTHON, Argument, DataError, Message, Words
 
 from .practice import warn_of_practice
 from .table import RawTable, in_file
@@ -49,7 +49,7 @@ class Reading:
             return
         used = {*(() if self.roles is None else self.roles.all), *(self.besides or ()), *table.conditioned}
         if (people := getattr(data, "people", None)) is not None:
-            used |= set(map(str, people.columns))
+            used |= set(column_names(people))
         if (scheme := getattr(data, "scheme", None)) is not None:
             used |= {scheme.respondent, scheme.task, scheme.alternative, scheme.chosen, *scheme.names}
             used |= {name for name, _ in scheme.none}
@@ -69,6 +69,11 @@ class Lack(NamedTuple):
     what: str
     option: str = ""  # of the shape, by which a column can be named
     near: int = 1  # how much of the shape is there; the nearest shape is named
+
+
+def refuse(wrong: str) -> Any:
+    """Raise what is wrong with a table that is no other data."""
+    raise DataError(wrong)
 
 
 @dataclass(frozen=True)

@@ -65,7 +65,8 @@ class Square:
         """Whether it is symmetric, or one triangle, and holds numbers that are not all counts."""
         if self.numbers is None or self.holds_counts:
             return False
-        return self.is_symmetric or _has_zero_triangle(self.numbers)
+        lower, upper = np.tril(self.numbers, -1), np.triu(self.numbers, 1)
+        return self.is_symmetric or lower.any() != upper.any()
 
     @property
     def holds_symmetric_counts(self) -> bool:
@@ -155,8 +156,3 @@ def _cell(value: Any) -> Any:
         if DECIMAL_COMMA.fullmatch(value):
             return value.replace(",", ".")
     return value
-
-
-def _has_zero_triangle(values: np.ndarray) -> bool:
-    lower, upper = np.tril(values, -1), np.triu(values, 1)
-    return lower.any() != upper.any()

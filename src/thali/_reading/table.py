@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from html import unescape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from zipfile import BadZipFile, ZipFile
 
 import numpy as np
@@ -18,7 +18,17 @@ from thali._data.choices.rankings import TIED
 from thali._data.columns import column, note_thousands, numbers_rows, refuse_nested
 from thali._data.described_columns import side_columns
 from thali._data.pairs.trials import STEMS
-from thali._data.roles import BEST, CHOSEN_OF_TWO, ODD, RESPONDENT, ROW_NUMBERS, WORST, by_plain_name, plain
+from thali._data.roles import (
+    BEST,
+    CHOSEN_OF_TWO,
+    ODD,
+    RESPONDENT,
+    ROW_NUMBERS,
+    WORST,
+    by_plain_name,
+    column_names,
+    plain,
+)
 from thali._labels import as_label, plural, positions, shorten
 from thali._source import Source, read_source
 from thali.errors import Argument, DataError
@@ -32,16 +42,13 @@ from .cells import (
     NUMBER,
     TextTable,
     assembled,
+    joined,
     refuse_header_again,
     text_cells,
 )
 from .json_rows import is_json, json_cells
 from .square import Square, square_of
 from .where import Where
-
-if TYPE_CHECKING:
-    import pandas as pd
-
 
 # A workbook unpacks to some 5 to 20 times its size; one that unpacks to far more was made to fill the memory.
 HARMLESS_WORKBOOK, MAX_UNPACKED, MAX_WORKBOOK = 1 << 25, 100, 1 << 30
@@ -226,11 +233,6 @@ MAX_COLUMNS = 10_000  # of a file of text, each of which takes half a millisecon
 NUMBERED = "attribute{}"  # columns of files that number attributes
 
 
-def is_preflib(name: str, content: bytes) -> bool:
-    """Whether a file is one, by its name or its first words."""
-    return Path(name).suffix.lower() in SUFFIXES or content.startswith(b"# FILE NAME")
-
-
 def preflib_cells(content: bytes) -> TextTable:
     """A table with a row an order: its count, and what stands at each rank."""
     lines = content.decode("utf-8-sig", "replace").splitlines()
@@ -394,7 +396,7 @@ class RawTable:
     @property
     def names(self) -> list[str]:
         """The names of the columns."""
-        return [str(name) for name in self.frame.columns]
+        return column_names(self.frame)
 
     @cached_property
     def square(self) -> Square | None:
@@ -421,7 +423,7 @@ class RawTable:
         frame = self.frame.loc[kept]
         if self.decimal_comma is not None and not kept.all():
             frame = _typed_again(frame, self.decimal_comma)
-        note = "; ".join(filter(None, [self.note, where.left_out(len(kept), int(kept.sum()))]))
+        note = joined(self.note, where.left_out(len(kept), int(kept.sum())))
         return replace(self, frame=frame, note=note, conditioned=where.columns)
 
     def without(self, names: Sequence[str], kept: Collection[Any] = ()) -> "RawTable":
@@ -436,12 +438,8 @@ class RawTable:
         if not names and not numbering:
             return self
         asked = f"columns omitted as requested: {shorten(list(names))}" * bool(names)
-        notes = (
-            self.note,
-            asked,
-            f"row numbers ({shorten(numbering)}) not used" * bool(numbering),
-        )
-        return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note="; ".join(filter(None, notes)))
+        unused = f"row numbers ({shorten(numbering)}) not used" * bool(numbering)
+        return replace(self, frame=self.frame.drop(columns=[*names, *numbering]), note=joined(self.note, asked, unused))
 
     def parted(self, where: Where, held_out: bool) -> "RawTable":
         """Of rows that are held out where the conditions hold, if there are any, these or the others."""
@@ -455,7 +453,7 @@ class RawTable:
                 f" ({where}) selects {every} of {len(self.frame):,}; change it to select some of them.",
             )
         kept = is_held if held_out else ~is_held
-        note = "; ".join(filter(None, [self.note, f"{is_held.sum():,} of {len(kept):,} rows held out where {where}"]))
+        note = joined(self.note, f"{is_held.sum():,} of {len(kept):,} rows held out where {where}")
         conditioned, parted = (*self.conditioned, *where.columns), Parted(self.frame, kept, where)
         return replace(self, frame=self.frame.loc[kept], note=note, conditioned=conditioned, parted_from=parted)
 
@@ -540,9 +538,10 @@ def load(path: str | Path | Source) -> RawTable:
             return _workbook({title: text_table(cells, name) for title, cells in excel_sheets(content).items()})
         if content.startswith(b"\xd0\xcf\x11\xe0"):
             raise DataError("This is an old (.xls) or password-protected Office file; save it as .xlsx or CSV.")
-        if is_preflib(name, content):
+        ending = Path(name).suffix.lower()
+        if ending in SUFFIXES or content.startswith(b"# FILE NAME"):
             return text_table(preflib_cells(content), name)
-        if Path(name).suffix.lower() == CHO:
+        if ending == CHO:
             return text_table(cho_cells(content), name)
         if is_json(name, content):
             cells, texts = json_cells(content)
@@ -550,7 +549,7 @@ def load(path: str | Path | Source) -> RawTable:
         try:
             return text_table(text_cells(content), name)
         except DataError as error:
-            raise DataError(_OTHER_KINDS.get(Path(name).suffix.lower(), error)) from None
+            raise DataError(_OTHER_KINDS.get(ending, error)) from None
 
 
 def _workbook(sheets: dict[str, RawTable]) -> RawTable:
@@ -632,7 +631,7 @@ def _without_questions(cells: TextTable) -> TextTable:
     """The table without the two lines of questions and of ids that Qualtrics writes below the header."""
     if not any(len(column) > 2 and column[1].startswith('{"ImportId"') for column in cells.columns):
         return cells
-    note = "; ".join(filter(None, [cells.note, "Qualtrics header lines (questions and IDs) dropped"]))
+    note = joined(cells.note, "Qualtrics header lines (questions and IDs) dropped")
     columns = [column[2:] for column in cells.columns]
     return TextTable(cells.header, columns, cells.lines[2:], cells.decimal_comma, note, cells.short_rows)
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._data.columns import column
+from thali._data.columns import column, with_text_names
 from thali._inference.warn import warn
 from thali._labels import as_label, shorten, suggest
 from thali.errors import Argument, ArgumentError, DataError, DataWarning
@@ -172,7 +172,7 @@ def _quoted(text: str) -> str:
 
 def _column_of(condition: Condition, frame: "pd.DataFrame") -> "pd.Series":
     try:
-        return column(frame.set_axis([str(name) for name in frame.columns], axis=1), condition.column)
+        return column(with_text_names(frame), condition.column)
     except DataError as error:
         raise DataError(Argument(condition.argument), f" ({condition}): ", error) from None
 

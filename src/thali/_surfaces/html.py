@@ -312,7 +312,7 @@ def rendered(document: Document, figures: Figures | None = None) -> str:
 def _rendered(document: Document, figures: Figures) -> str:
     pictures = itertools.count(1)
     sections = [section for chapter in document.chapters for section in chapter.sections]
-    scripts = [_script()] if any(section.simulator for section in sections) else []
+    scripts = [_file("market.js") + _file("simulator.js")] if any(section.simulator for section in sections) else []
     lead = None if document.lead is None else _section(document.lead, "answer", pictures, figures)
     chapters = [_chapter(chapter, pictures, figures) for chapter in document.chapters]
     anchor_of = {section["title"]: section["anchor"] for chapter in chapters for section in chapter["sections"]}
@@ -346,11 +346,6 @@ def _anchor(title: str) -> str:
     return re.sub(r"\W+", "-", title.lower()).strip("-")
 
 
-def _script() -> str:
-    """The script of the simulator."""
-    return _file("market.js") + _file("simulator.js")
-
-
 def _section(section: Section, anchor: str, numbers: Any, figures: Figures) -> dict[str, Any]:
     """What the template needs of a section."""
     shown = section._asdict()
@@ -358,7 +353,9 @@ def _section(section: Section, anchor: str, numbers: Any, figures: Figures) -> d
     pictures = [
         attempted(_named(picture), partial(drawn, figures, picture, next(numbers))) for picture in section.pictures
     ]
-    shown["pictures"] = [_with_markup(picture) for picture in pictures if picture is not None]
+    shown["pictures"] = [
+        picture._replace(content=markup(picture.content)) for picture in pictures if picture is not None
+    ]
     shown["tables"] = [_rows(table) for table in section.tables]
     if section.simulator is not None:
         shown["simulator"] = section.simulator._replace(data=markup(section.simulator.data))
@@ -368,10 +365,6 @@ def _section(section: Section, anchor: str, numbers: Any, figures: Figures) -> d
 def _named(picture: Picture) -> str:
     """A picture in a warning."""
     return f"the picture of the report with the caption '{picture.caption}'"
-
-
-def _with_markup(picture: PagePicture) -> PagePicture:
-    return picture._replace(content=markup(picture.content))
 
 
 def _rows(table: PageTable) -> _PageRows:

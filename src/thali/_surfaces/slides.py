@@ -39,7 +39,8 @@ class Slide:
         lines = textwrap.wrap(
             self.sentence.replace(" %", "\N{NO-BREAK SPACE}%"), _LETTERS, max_lines=_LINES, placeholder=" …"
         )
-        below = [_one_line(text) for text in (self.picture.caption, self.about) if text]
+        texts = filter(None, (self.picture.caption, self.about))
+        below = [textwrap.shorten(text, _SMALL_LETTERS, placeholder=" …") for text in texts]
         head = _EDGE + _LINE * len(lines) + _SMALL_LINE * (len(below) + 1)
         wide, high = figure.get_size_inches()
         larger = max(1.0, wide / _WIDE, _DENSER * high / (_HIGH - head))
@@ -55,11 +56,6 @@ class Slide:
             at += line
         figure.set_layout_engine("constrained", rect=(0.01, 0.01, 0.98, 0.99 - head / _HIGH))
         return axes
-
-
-def _one_line(text: str) -> str:
-    """The text, cut to a line of small letters."""
-    return textwrap.shorten(text, _SMALL_LETTERS, placeholder=" …")
 
 
 def slides(findings: Findings, words: Words, about: str) -> dict[str, Slide]:

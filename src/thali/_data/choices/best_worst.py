@@ -9,9 +9,9 @@ import numpy as np
 from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..columns import answered_rows, coded, column, count_column, in_order
-from ..people import people_table
-from ..roles import ALTERNATIVE, BEST, COUNT, RANK, RESPONDENT, TASK, WORST, by_plain_name, plain
+from ..answers import whoever_answered
+from ..columns import answered_rows, coded, column, columns_in_words, count_column, in_order
+from ..roles import ALTERNATIVE, BEST, COUNT, RANK, RESPONDENT, TASK, WORST, by_plain_name, column_names, plain
 from .long import RawOccasions
 
 if TYPE_CHECKING:
@@ -38,14 +38,14 @@ class BestWorstColumns(NamedTuple):
     def __str__(self) -> str:
         picked = f"choice in {self.best!r}" if self.worst is None else f"choices in {self.best!r} and {self.worst!r}"
         how = f"one set per row, options in {self.options[0]!r} to {self.options[-1]!r}, {picked}"
-        return how + (f", respondents in {self.respondent!r}" if self.respondent is not None else "")
+        return how + columns_in_words(None, self.respondent)
 
 
 def best_worst_columns(
     frame: "pd.DataFrame", given: Mapping[str, str | None], options: Sequence[str] | None = None
 ) -> BestWorstColumns:
     """The columns by their names, but for those given: best, worst, respondent and count."""
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     for name in (*given.values(), *(options or ())):
         if name is not None:
             column(frame, name)
@@ -71,7 +71,7 @@ def best_worst_columns(
 
 def best_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> BestWorstColumns | None:
     """The columns of sets of three or more options and of the best, where no other column may hold the worst."""
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     own = by_plain_name(names)
     best, respondent = BEST.among(own), given.get("respondent") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own, (best, respondent))
@@ -205,22 +205,18 @@ def occasions_of_best_worst(
             is_worst.append(k == bottom)
     at = np.array(occasion, np.int64)
     count = count_column(frame, columns.count, weights)
-    respondent, people, table = np.full(len(frame), -1), (), None
-    if columns.respondent is not None:
-        respondent, people = coded(frame, columns.respondent)
-        further = [each for each in frame.columns if each not in columns.used]
-        table = people_table(frame.loc[:, further], respondent, people, columns.respondent)
+    who = whoever_answered(frame, columns.respondent, columns.used)
     return RawOccasions(
         names,
         at,
         np.array(alternative, np.int64),
         np.array(is_best, bool),
         np.ones(len(at), bool),
-        people,
-        respondent[at],
+        who.names,
+        who.number[at],
         count[at],
         lambda number: f"row {frame.index[number]}",
-        table,
+        who.people,
         None if worst is None else np.array(is_worst, bool),
     )
 
@@ -247,12 +243,12 @@ class LongBestWorst(NamedTuple):
         how = (
             f"one option ({self.option!r}) of a set ({self.task!r}) per row, marked in {self.best!r} and {self.worst!r}"
         )
-        return how + (f", respondents in {self.respondent!r}" if self.respondent is not None else "")
+        return how + columns_in_words(None, self.respondent)
 
 
 def long_columns(frame: "pd.DataFrame", given: Mapping[str, str | None]) -> LongBestWorst | None:
     """The columns by their names, but for those given (best, worst, respondent, count); None: another shape."""
-    own = by_plain_name([str(name) for name in frame.columns])
+    own = by_plain_name(column_names(frame))
     best, worst = given.get("best") or BEST.among(own), given.get("worst") or WORST.among(own)
     task = TASK.among(own)
     option = ALTERNATIVE.among(own, (best, worst, task))

@@ -14,6 +14,7 @@ from thali._labels import listed, plural, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython
 
 from ..answers import Answers, Who, answers_given, first_answers, possible_answers
+from ..checks import whole_as_integers
 from ..connectivity import connected, disconnected
 from ..facts import MAX_LISTED, component_facts, respondent_facts, value_range
 from ..judged import Judged
@@ -70,14 +71,13 @@ def long_table(data: "Choices") -> "pd.DataFrame":
     import pandas as pd
 
     row, place = places_of_rows(data)
-    whole = bool(np.all(data.times == np.floor(data.times)))
     chosen = data.are_chosen(row, place).astype(np.int64)
     table = {
         "choice_id": row + 1,
         "alternative": pd.Categorical.from_codes(data.members[place], pd.Index(data.labels)),
         **({"chosen": chosen} if data.worst is None else {"best": chosen}),
         **({} if data.worst is None else {"worst": (place == data.worst[row]).astype(np.int64)}),
-        "count": (data.times.astype(np.int64) if whole else data.times)[row],
+        "count": whole_as_integers(data.times)[row],
     }
     if data.respondents:
         table["respondent"] = pd.Categorical.from_codes(data.respondent[row], pd.Index(data.respondents))
@@ -365,9 +365,6 @@ class Choices(Judged):
             parts.append(plural(len(self.respondents), "respondent"))
         return ", ".join(parts)
 
-    def __repr__(self) -> str:
-        return f"Choices({self})"
-
     def _details(self) -> Facts:
         return ("options", self.labels), ("components", str(len(self.components()))), *column_facts(self.people)
 
@@ -388,8 +385,7 @@ class Choices(Judged):
     @property
     def n_choices(self) -> int | float:
         """Number of occasions; their total weight when counts are fractional."""
-        total = float(self.times.sum())
-        return int(total) if total.is_integer() else total
+        return short_number(self.times.sum())
 
     @property
     def n_answers(self) -> int | float:
@@ -397,8 +393,7 @@ class Choices(Judged):
 
     @property
     def n_ties(self) -> int | float:
-        total = float(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
-        return int(total) if total.is_integer() else total
+        return short_number(self.times[self.n_tied[self.set_of[self.choice]] > 1].sum())
 
     def are_chosen(self, row: np.ndarray, place: np.ndarray) -> np.ndarray:
         """Return whether places of `members` were chosen in rows of their sets, alone or together with others."""

@@ -9,9 +9,9 @@ import numpy as np
 from thali._labels import as_label, checked_labels, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
+from ..answers import whoever_answered
 from ..columns import answered_rows, as_frame, coded, column, count_column, flags, in_order, yes_no
-from ..people import people_table
-from ..roles import ALTERNATIVE, AVAILABLE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, by_plain_name
+from ..roles import ALTERNATIVE, AVAILABLE, CHOSEN, COUNT, RESPONDENT_OF_TASKS, TASK, by_plain_name, column_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -48,16 +48,14 @@ def long_occasions(
     frame = _answered(frame, found, True)
     alternative, known = coded(frame, _sure(found["alternative"], "alternative"), labels)
     whole, task_names = coded(frame, _sure(found["choice_id"], "choice_id"))
-    respondent, people = np.full(len(frame), -1), ()
-    if found["respondent"] is not None:
-        respondent, people = coded(frame, found["respondent"])
-    key = (respondent + 1) * len(task_names) + whole  # the same number may name occasions of several respondents
+    who = whoever_answered(frame, found["respondent"], found.values())
+    key = (who.number + 1) * len(task_names) + whole  # the same number may name occasions of several respondents
     keys, occasion = np.unique(key, return_inverse=True)
     several = found["respondent"] not in (None, found["choice_id"])
 
     def name(number: int) -> str:
         person, task = divmod(int(keys[number]), len(task_names))
-        of = f" of respondent {people[person - 1]!r}" if several else ""
+        of = f" of respondent {who.names[person - 1]!r}" if several else ""
         return f"choice set {task_names[task]!r}{of}"
 
     return RawOccasions(
@@ -66,11 +64,11 @@ def long_occasions(
         alternative,
         _chosen(frame, found["chosen"], alternative, known),
         np.ones(len(frame), bool) if found["available"] is None else flags(frame, found["available"]),
-        people,
-        respondent,
+        who.names,
+        who.number,
         count_occasions(frame, found["count"], weights, occasion, name),
         name,
-        _people(frame, found.values(), respondent, people, found["respondent"]),
+        who.people,
     )
 
 
@@ -127,9 +125,8 @@ def wide_occasions(
         if cell not in place:
             raise DataError(f"{cell!r} in row {frame.index[r]} is not in `labels`.{suggest(cell, known)}")
     occasion = np.array(row, np.int64)
-    respondent, people = np.full(len(frame), -1), ()
-    if found["respondent"] is not None:
-        respondent, people = coded(frame, found["respondent"])
+    used = (*found.values(), *(alternatives or ()), *(available or {}).values())
+    who = whoever_answered(frame, found["respondent"], used)
     count = count_column(frame, found["count"], weights)
     cells = {(r, cell) for r, cell in zip(row, text, strict=True)}
     for r, winner in enumerate(winners):
@@ -143,29 +140,12 @@ def wide_occasions(
         np.array([place[cell] for cell in text], np.int64),
         np.array([winners[r] == cell for r, cell in zip(row, text, strict=True)], bool),
         np.ones(len(row), bool),
-        people,
-        respondent[occasion],
+        who.names,
+        who.number[occasion],
         count[occasion],
         lambda number: f"row {frame.index[number]}",
-        _people(
-            frame,
-            [*found.values(), *(alternatives or ()), *(available or {}).values()],
-            respondent,
-            people,
-            found["respondent"],
-        ),
+        who.people,
     )
-
-
-def _people(
-    frame: "pd.DataFrame", used: Iterable[str | None], respondent: np.ndarray, names: tuple[str, ...], title: str | None
-) -> "pd.DataFrame | None":
-    """The columns that describe respondents, of those that are not used otherwise."""
-    if title is None:
-        return None
-    taken = set(used)
-    further = [name for name in frame.columns if name not in taken]
-    return people_table(frame.loc[:, further], respondent, names, title)
 
 
 def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> tuple[str, ...]:
@@ -181,9 +161,9 @@ def _wide_labels(frame: "pd.DataFrame", chosen: str | None, seen: list[str]) -> 
 def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, str | None]:
     """The columns by role: those that were named, and those that bear a usual name; None for what may be missing."""
     usual = {role.name: role for role in (TASK, ALTERNATIVE, CHOSEN, AVAILABLE, RESPONDENT_OF_TASKS, COUNT)}
-    own = by_plain_name([str(each) for each in frame.columns])
+    own = by_plain_name(column_names(frame))
     found: dict[str, str | None] = {}
-    taken = {name for name in names.values() if name is not None}
+    taken = set(filter(None, names.values()))
     for role, name in names.items():
         if name is None:
             likely = list(usual[role].each(own, taken))
@@ -200,7 +180,7 @@ def roles(frame: "pd.DataFrame", names: Mapping[str, str | None]) -> dict[str, s
             raise DataError(
                 f"No column was recognised as {role!r}; name one with ",
                 Argument(role),
-                f". The columns are {shorten([str(each) for each in frame.columns], 12)}.",
+                f". The columns are {shorten(column_names(frame), 12)}.",
             )
     return found
 

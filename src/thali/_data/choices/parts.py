@@ -34,7 +34,8 @@ def by_respondent(data: "Choices") -> "dict[str, Choices]":
         If the data do not say who chose.
     """
     _refuse_unknown(data)
-    return {data.respondents[k]: of_rows(data, data.respondent == k) for k in _who_chose(data)}
+    chose = np.unique(data.respondent[data.respondent >= 0])
+    return {data.respondents[k]: of_rows(data, data.respondent == k) for k in chose}
 
 
 def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
@@ -64,13 +65,8 @@ def by_group(data: "Choices", column: str) -> "dict[str, Choices]":
     Choices(3 options, 1 set of 3 options, 1 choice, 1 respondent)
     """
     _refuse_unknown(data)
-    chose = _who_chose(data)
-    found = {group: np.intersect1d(members, chose) for group, members in people_by(data.people, column).items()}
-    return {
-        group: of_rows(data, np.isin(data.respondent, members), members)
-        for group, members in found.items()
-        if len(members)
-    }
+    found = people_by(data.people, column, data.respondent)
+    return {group: of_rows(data, np.isin(data.respondent, members), members) for group, members in found.items()}
 
 
 def of_rows(data: "Choices", kept: np.ndarray, people: np.ndarray | None = None) -> "Choices":
@@ -137,11 +133,6 @@ def rows_of_options(data: "Choices") -> ReportRows:
     names = {"option": np.tile(np.array(data.labels), 2)[offered], "named": np.repeat(NAMED, n)[offered]}
     group, group_row = np.array([0, data.n_sets]), np.array([0, len(offered)])
     return ReportRows(ANSWER, counted[offered], names, np.ones(len(offered), bool), group, group_row)
-
-
-def _who_chose(data: "Choices") -> np.ndarray:
-    """The places of those who made a choice."""
-    return np.unique(data.respondent[data.respondent >= 0])
 
 
 def _refuse_unknown(data: "Choices") -> None:

@@ -10,10 +10,11 @@ import numpy as np
 from thali._labels import as_label, checked_labels, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError
 
+from ..answers import whoever_answered
 from ..checks import checked_numbers
-from ..columns import coded, column, count_column, in_order
+from ..columns import coded, column, columns_in_words, count_column, in_order
 from ..people import people_table
-from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, plain
+from ..roles import COUNT, OPTION, RANK, RESPONDENT, TASK, by_plain_name, column_names, plain
 from .long import RawOccasions, count_occasions
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def ranking_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], unra
     `given`: the names known of option, rank, respondent and count. Where options that a ranking does not name are
     worse, an empty column is one that nobody ranked.
     """
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     own = by_plain_name(names)
     respondent = given.get("respondent") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own)
@@ -114,17 +115,16 @@ def the_ranking_columns(
     frame: "pd.DataFrame", layout: str | None, given: Mapping[str, str | None], unranked: str
 ) -> RankingColumns:
     """The columns of rankings, in that layout if one is named."""
-    for name in given.values():
-        if name is not None:
-            column(frame, name)
+    for name in filter(None, given.values()):
+        column(frame, name)
     found = ranking_columns(frame, given, unranked)
     if layout in (RANKS, OPTIONS) and (found is None or found.shape != layout):
-        taken = {name for name in given.values() if name is not None}
+        taken = set(filter(None, given.values()))
         columns = tuple(str(name) for name in frame.columns if name not in taken)
         found = RankingColumns(layout, columns, given.get("respondent"), None, given.get("count"))
     if found is None or layout not in (None, found.shape):
         raise DataError(
-            f"The columns {shorten([str(name) for name in frame.columns], 12)} contain no rankings: expected one"
+            f"The columns {shorten(column_names(frame), 12)} contain no rankings: expected one"
             " column per rank ('rank1', 'rank2' or '1st', '2nd'), one column of ranks per option, a column of texts"
             " such as 'a > b = c', or an option and its rank per row. Name the columns of the last layout with ",
             Argument("option"),
@@ -282,8 +282,7 @@ def rankings_of_frame(
     elif columns.count is None:
         respondent, people = np.arange(len(frame)), _nameless(len(frame))
     if people:
-        further = [each for each in frame.columns if each not in columns.used]
-        table = people_table(frame.loc[:, further], respondent, people)
+        table = people_table(frame, columns.used, respondent, people)
     return Ranked(names, orders, name, count, people, respondent, table)
 
 
@@ -365,14 +364,9 @@ def _long(frame: "pd.DataFrame", columns: RankingColumns, labels: Any, weights: 
     _refuse_zeros(np.bincount(which[values == 0], minlength=len(keys)))
     of_rankings = np.split(rows, np.flatnonzero(np.diff(which[rows])) + 1)
     orders = [_by_ranks(k, values[own], alternative[own], names, name) for k, own in enumerate(of_rankings)]
-    respondent, people, about = np.full(len(keys), -1), (), None
-    if columns.respondent is not None:
-        everybody, people = coded(frame, columns.respondent)
-        respondent = everybody[first]
-        further = [each for each in frame.columns if each not in columns.used]
-        about = people_table(frame.loc[:, further], everybody, people, columns.respondent)
+    who = whoever_answered(frame, columns.respondent, columns.used)
     count = count_occasions(frame, columns.count, weights, which, name)[first]
-    return Ranked(names, orders, name, count, people, respondent, about)
+    return Ranked(names, orders, name, count, who.names, who.number[first], who.people)
 
 
 def _numbered(
@@ -451,13 +445,8 @@ def _refuse_many(found: Ranked, unranked: str) -> None:
 
 def words_of(found: Ranked, columns: RankingColumns, unranked: str) -> str:
     """How rankings were read, in words."""
-    how = shown(columns)
-    if columns.count is not None:
-        how += f", counts in {columns.count!r}"
-    if columns.respondent is not None:
-        how += f", respondents in {columns.respondent!r}"
-    total = found.count.sum()
-    how += f"; {plural(int(total) if total.is_integer() else total, 'ranking')} of {len(found.labels):,} options"
+    how = shown(columns) + columns_in_words(columns.count, columns.respondent)
+    how += f"; {plural(short_number(found.count.sum()), 'ranking')} of {len(found.labels):,} options"
     if partial := sum(len(order) < len(found.labels) for order, _ in found.orders):
         meaning = "were offered and rank below all others" if unranked == WORSE else "were not offered"
         how += f"; {plural(partial, 'incomplete ranking')}, whose missing options {meaning}"

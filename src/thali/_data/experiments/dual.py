@@ -41,16 +41,6 @@ def refuse_both(none: Any, bought: str | None) -> None:
         )
 
 
-def refuse_nothing(chosen: str, nothing: str | None, bought: str | None) -> None:
-    """Refuse a first answer that names no product beside the question whether that product would be bought."""
-    if bought is not None and nothing is not None:
-        raise DataError(
-            f"Column {chosen!r} contains {nothing!r}, but with ",
-            Argument("bought"),
-            " it must contain the chosen product, even if it would not be bought.",
-        )
-
-
 def with_nothing(
     frame: "pd.DataFrame", task: np.ndarray, picked: np.ndarray, columns: tuple[str, str | None, str], bought: str
 ) -> tuple["pd.DataFrame", str]:

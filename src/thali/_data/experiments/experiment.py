@@ -10,13 +10,14 @@ from thali._described import Facts
 from thali._inference.places import starts
 from thali._inference.seeds import root
 from thali._labels import as_label, plural, positions, shorten, suggest
-from thali.errors import ArgumentError, DataError
+from thali.errors import Argument, ArgumentError, DataError
 
-from ..columns import answered_rows, as_frame, column
+from ..columns import answered_rows, as_frame, column, with_text_names
 from ..facts import named_facts
 from ..judged import Frozen
 from ..kinds import EXPERIMENTS
 from ..people import column_facts, differing_columns
+from ..roles import column_names
 from .design import experiment_facts
 from .levels import ALPHABET, MEASURED, is_whole
 from .scheme import INSIDE, Attribute, Encoded, SchemeTasks
@@ -133,7 +134,7 @@ class ExperimentRows(Frozen):
         >>> data.n_tasks, data.levels["price"]
         (2, ('90', '150'))
         """
-        from .dual import BOUGHT, refuse_both, refuse_nothing
+        from .dual import BOUGHT, refuse_both
         from .frame import people_of
         from .wide import lacking_words, long_frame, wide_tasks
 
@@ -146,19 +147,24 @@ class ExperimentRows(Frozen):
         found = wide_tasks(frame if bought is None else frame.drop(columns=bought), given, alternatives)
         if found is None:
             raise DataError(
-                f"The columns {shorten([str(name) for name in frame.columns], 12)} do not show which alternative they"
+                f"The columns {shorten(column_names(frame), 12)} do not show which alternative they"
                 " describe, as 'price_1' and 'price_2' (or 'car_time' and 'bus_time') would; name the alternatives with"
                 " `alternatives`."
             )
         frame = answered_rows(frame, [found.chosen], labels=(*found.alternatives, "None"))  # as it chooses none
         long, nothing = long_frame(frame, found, none, bought)
-        refuse_nothing(found.chosen, nothing, bought)
+        if bought is not None and nothing is not None:
+            raise DataError(
+                f"Column {found.chosen!r} contains {nothing!r}, but with ",
+                Argument("bought"),
+                " it must contain the chosen product, even if it would not be bought.",
+            )
         more |= {} if bought is None else {"bought": BOUGHT}
         more["missing"] = lacking_words(found, more.get("missing"))
         data = cls.from_frame(long, none=nothing, **more)
         further = [str(name) for name in frame.columns if str(name) not in (*found.used, bought)]
         who = np.arange(1, len(frame) + 1) if found.respondent is None else frame[found.respondent]
-        people = people_of(frame.set_axis(map(str, frame.columns), axis=1), further, who, "respondent")
+        people = people_of(with_text_names(frame), further, who, "respondent")
         return cls._made_of(*(people if name == "people" else getattr(data, name) for name in cls._FIELDS))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from thali._inference.warn import warn
 from thali._labels import as_label, plural, shorten, suggest
 from thali.errors import Argument, ArgumentError, Clause, DataError, DataWarning, Message, Setting
 
-from ..columns import NO, YES, answered_rows, as_frame, column, flags, note, numbers_rows, yes_no
+from ..columns import NO, YES, answered_rows, as_frame, column, flags, note, numbers_rows, with_text_names, yes_no
 from ..people import people_table
 from ..roles import (
     ALTERNATIVE,
@@ -35,27 +35,27 @@ from .levels import (
     numbers_of,
     row_texts,
 )
-from .scheme import HELD_OUT, INSIDE, Attribute, Scheme, Where, none_rows, refuse_twice
+from .scheme import HELD_OUT, INSIDE, Attribute, Scheme, Where, first_appearance, none_rows, refuse_twice
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
-class RowLabels(Protocol):
-    """The labels of each row."""
+class RowLabels(NamedTuple):
+    """The labels of each row of the table."""
 
-    @property
-    def person(self) -> np.ndarray: ...
-
-    @property
-    def task(self) -> np.ndarray: ...
-
-    @property
-    def alternative(self) -> np.ndarray | None: ...
+    person: np.ndarray
+    task: np.ndarray
+    alternative: np.ndarray | None
 
     def where(self, row: int) -> str:
         """The place of a row, in words."""
-        ...
+        named = f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
+        return f"{named}{self.where_task(row)}"
+
+    def where_task(self, row: int) -> str:
+        """The task of a row, in words."""
+        return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
 
 
 def none_where(frame: "pd.DataFrame", none: Any, alternative: str | None) -> tuple[tuple[str, str], ...]:
@@ -178,7 +178,8 @@ def chosen_rows(frame: "pd.DataFrame", name: str, rows: Any) -> np.ndarray:
         return values.astype(bool)
     picked = np.array(texts, dtype=object)[codes]
     task = _tasks(rows)
-    same = (picked == picked[_first(task)][task]).all()
+    first = np.unique(task, return_index=True)[1]
+    same = (picked == picked[first][task]).all()
     if same and rows.alternative is not None and set(picked) <= set(rows.alternative):
         return picked == rows.alternative
     place = _places(task)
@@ -197,11 +198,6 @@ def _tasks(rows: Any) -> np.ndarray:
 
     person, task = pd.factorize(rows.person)[0], pd.factorize(rows.task)[0]
     return np.unique(person * (int(task.max()) + 1) + task, return_inverse=True)[1]
-
-
-def _first(task: np.ndarray) -> np.ndarray:
-    """The first row of each task."""
-    return np.unique(task, return_index=True)[1]
 
 
 def _places(task: np.ndarray) -> np.ndarray:
@@ -229,23 +225,6 @@ class ExperimentArrays(NamedTuple):
     people: "pd.DataFrame | None" = None
 
 
-class FrameRowLabels(NamedTuple):
-    """The labels of each row of the table."""
-
-    person: np.ndarray
-    task: np.ndarray
-    alternative: np.ndarray | None
-
-    def where(self, row: int) -> str:
-        """The place of a row, in words."""
-        named = f"of alternative {self.alternative[row]!r} " if self.alternative is not None else ""
-        return f"{named}{self.where_task(row)}"
-
-    def where_task(self, row: int) -> str:
-        """The task of a row, in words."""
-        return f"in task {self.task[row]!r} of respondent {self.person[row]!r}"
-
-
 def choices_of(
     frame: "pd.DataFrame",
     columns: tuple[Any, Any, Any, Any],
@@ -255,11 +234,11 @@ def choices_of(
     bins: Mapping[Any, Any] | None,
     missing: Any,
     inside: bool,
-    bought: str | None = None,
+    bought: str | None,
 ) -> ExperimentArrays:
     """Check the table and number its respondents, tasks, alternatives and levels; see `from_frame`."""
     frame = as_frame(frame)
-    frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+    frame = with_text_names(frame)
     if not len(frame):
         raise DataError("The table has no rows, so it contains no tasks.")
     refuse_both(none, bought)
@@ -290,7 +269,9 @@ def choices_of(
         raise DataError(never_none(where, frame, alternative))
     found = _attributes(frame, names, is_none, _texts(levels, "levels"), _texts(bins, "bins"), missing, rows.where)
     if where and where[0][0] in names and len(where) == 1:  # a declared level "none" of the option that has none
-        found = [_without(a, where[0][1]) if a.name == where[0][0] else a for a in found]
+        place = names.index(where[0][0])
+        shown = tuple(level for level in found[place].levels if level != where[0][1])
+        found[place] = found[place]._replace(levels=shown)
     scheme = Scheme(respondent, task, alternative, chosen, tuple(found), where, bool(inside and where))
     picked = chosen_rows(frame, chosen, rows)
     choices = _in_order(scheme, rows, scheme.products(frame, rows.where), picked, is_none)
@@ -328,7 +309,7 @@ def choices_of(
     return choices._replace(people=people)
 
 
-def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows: FrameRowLabels) -> "pd.DataFrame":
+def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows: RowLabels) -> "pd.DataFrame":
     """Return the rows of what was offered, without the column that says so and those that number the rows."""
     own = by_plain_name(marks)
     numbering = [name for name in own.values() if numbers_rows(column(frame, name))]
@@ -350,10 +331,10 @@ def _offered_rows(frame: "pd.DataFrame", marks: Iterable[str], chosen: str, rows
     return frame.loc[offered].drop(columns=[*numbering, available])
 
 
-def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> FrameRowLabels:
+def _rows(frame: "pd.DataFrame", respondent: str, task: str, alternative: str | None) -> RowLabels:
     """The labels of each row of the table."""
     labels = None if alternative is None else _labels(frame, alternative)
-    return FrameRowLabels(_labels(frame, respondent), _labels(frame, task), labels)
+    return RowLabels(_labels(frame, respondent), _labels(frame, task), labels)
 
 
 def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str) -> "pd.DataFrame | None":
@@ -361,7 +342,7 @@ def people_of(frame: "pd.DataFrame", further: list[str], person: Any, title: str
     import pandas as pd
 
     number, names = pd.factorize(person)
-    return people_table(frame.loc[:, further], number, tuple(map(as_label, names)), title)
+    return people_table(frame.loc[:, further], (), number, tuple(map(as_label, names)), title)
 
 
 def task_columns(names: list[str], *wanted: Any) -> tuple[str, str, str | None, str]:
@@ -519,10 +500,6 @@ def _attribute(
     return Attribute(name, ordered, order, (), missing)
 
 
-def _without(attribute: Attribute, label: str) -> Attribute:
-    return attribute._replace(levels=tuple(level for level in attribute.levels if level != label))
-
-
 def _without_constant(choices: ExperimentArrays, asked: set[str], guessed: bool) -> tuple[ExperimentArrays, list[str]]:
     """Leave out attributes that are constant within every task, but for those asked for; and their names."""
     # Where attributes are guessed, the no-choice option is not compared with the others, which it always differs from.
@@ -561,16 +538,14 @@ def _refuse_single(attributes: Iterable[Attribute]) -> None:
 
 
 def _in_order(
-    scheme: Scheme, rows: FrameRowLabels, products: Any, picked: np.ndarray, is_none: np.ndarray
+    scheme: Scheme, rows: RowLabels, products: Any, picked: np.ndarray, is_none: np.ndarray
 ) -> ExperimentArrays:
     """Rows sorted by respondent and task, each in order of first appearance, and checked task by task."""
     import pandas as pd
 
     person, people = pd.factorize(rows.person)
-    task = pd.factorize(rows.task)[0]
-    key = person * (int(task.max()) + 1) + task
-    number = pd.factorize(key)[0]  # of the task, in order of first appearance in the table
-    order = np.lexsort((np.arange(len(key)), number, person))
+    number = first_appearance(rows.person, rows.task)
+    order = np.lexsort((number, person))
     number, person = number[order], person[order]
     first_row = np.append(np.flatnonzero(np.diff(number, prepend=-1)), len(order)).astype(np.int64)
     starts, sizes = first_row[:-1], np.diff(first_row)
@@ -592,7 +567,7 @@ def _in_order(
 
 
 def _check_tasks(
-    rows: FrameRowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
+    rows: RowLabels, order: Any, starts: Any, picked: Any, is_none: Any, sizes: Any, products: Any
 ) -> None:
     choices, nones = np.add.reduceat(picked.astype(int), starts), np.add.reduceat(is_none.astype(int), starts)
 

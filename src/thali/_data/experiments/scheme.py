@@ -13,7 +13,7 @@ import numpy as np
 from thali._labels import places_among, positions
 from thali.errors import Argument, ArgumentError, DataError, Setting
 
-from ..columns import column
+from ..columns import column, with_text_names
 from ..kinds import INSIDE, INSIDE_LEVELS
 from ..roles import ALTERNATIVE, plain
 from .levels import (
@@ -178,7 +178,7 @@ class Scheme:
             return self._encode_tasks(new, respondents)
         if not (hasattr(new, "columns") and hasattr(new, "index")):
             raise DataError(f"New tasks must be a ChoiceExperiment or a pandas DataFrame; got {type(new).__name__}.")
-        frame = new.set_axis([str(name) for name in new.columns], axis=1)
+        frame = with_text_names(new)
         if not len(frame):
             raise DataError("The table of new tasks has no rows; give at least one alternative.")
         person = row_texts(column(frame, self.respondent)) if self.respondent in frame.columns else None
@@ -189,7 +189,7 @@ class Scheme:
                 row = int((texts == "").argmax())
                 raise DataError(f"A label is missing in row {frame.index[row]}, column {name!r}; fill it in.")
         nobody = np.zeros(len(frame), dtype=np.int64)
-        task_of_row = _first_appearance(nobody if person is None else person, nobody if task is None else task)
+        task_of_row = first_appearance(nobody if person is None else person, nobody if task is None else task)
         label = None if self.alternative in self.names else self.alternative  # of an attribute some may share one
         if label is not None and label in frame.columns:
             refuse_twice(row_texts(column(frame, label)), task_of_row, where)
@@ -287,7 +287,7 @@ def refuse_twice(labels: np.ndarray, task_of_row: np.ndarray, where: Where) -> N
         )
 
 
-def _first_appearance(person: np.ndarray, task: np.ndarray) -> np.ndarray:
+def first_appearance(person: np.ndarray, task: np.ndarray) -> np.ndarray:
     """Numbers of (respondent, task) in order of first appearance."""
     import pandas as pd
 

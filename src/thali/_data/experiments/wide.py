@@ -10,7 +10,17 @@ from thali._labels import as_label, shorten
 from thali.errors import Argument, DataError, Setting
 
 from ..columns import column, flags
-from ..roles import AVAILABLE, CHOSEN, NO_CHOICE, RESPONDENT_OF_TASKS, TASK, by_plain_name, no_answers, plain
+from ..roles import (
+    AVAILABLE,
+    CHOSEN,
+    NO_CHOICE,
+    RESPONDENT_OF_TASKS,
+    TASK,
+    by_plain_name,
+    column_names,
+    no_answers,
+    plain,
+)
 from .dual import BOUGHT
 
 if TYPE_CHECKING:
@@ -59,7 +69,7 @@ def wide_tasks(
 
     `alternatives`: their names, as they stand in those of the columns.
     """
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     own = by_plain_name(names)
     found = dict(given)
     for role, usual in (("respondent", RESPONDENT_OF_TASKS), ("task", TASK), ("chosen", CHOSEN)):

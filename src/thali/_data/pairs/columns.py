@@ -8,6 +8,7 @@ import numpy as np
 from thali._labels import shorten
 from thali.errors import DataError
 
+from ..columns import columns_in_words
 from ..described_columns import side_columns
 from ..roles import (
     CHOSEN_REJECTED,
@@ -62,7 +63,7 @@ class PairColumns(NamedTuple):
             how = f"long table, {a!r} chosen over {b!r}, "
             how += f"counts in {self.times[0]!r}" if self.times else "one comparison per row"
         how += f", ties in {self.ties!r}" if self.ties is not None else ""
-        return how + (f", respondents in {self.respondent!r}" if self.respondent is not None else "")
+        return how + columns_in_words(None, self.respondent)
 
     @property
     def used(self) -> set[str | None]:

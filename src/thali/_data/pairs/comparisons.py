@@ -12,10 +12,11 @@ from thali._labels import listed, plural, short_number
 from thali.errors import DataError, DataWarning
 
 from ..answers import Answers
+from ..checks import are_whole
 from ..columns import square_cells
 from ..connectivity import connected, disconnected
 from ..facts import MAX_LISTED, component_facts, named_facts, respondent_facts, share_of_pairs, value_range
-from ..judged import Judged
+from ..judged import JudgedByPeople
 from ..kinds import PAIRS
 from ..people import column_facts
 from ..questions import Questions
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 MAX_DENSE = 2_000  # options; above it `counts` fills memory with a matrix that nobody can read
 
 
-class PairedComparisons(Judged):
+class PairedComparisons(JudgedByPeople):
     r"""How often each option was chosen over each other one, of which only the compared pairs are stored.
 
     .. math::
@@ -217,7 +218,7 @@ class PairedComparisons(Judged):
 
     @property
     def _whole(self) -> bool:
-        return all(bool(np.all(array == np.floor(array))) for array in (self.wins, self.losses, self.tied))
+        return all(map(are_whole, (self.wins, self.losses, self.tied)))
 
     @property
     def counts(self) -> np.ndarray:
@@ -249,11 +250,6 @@ class PairedComparisons(Judged):
     def covariate_names(self) -> tuple[str, ...]:
         """Of the covariates; none if there are no covariates."""
         return () if self.covariates is None else self.covariates.names
-
-    @property
-    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Who answered; empty if the data do not say."""
-        return () if self.answers is None else self.answers.respondents
 
     @property
     def people(self) -> "pd.DataFrame | None":  # type: ignore[override]

@@ -15,6 +15,7 @@ from ..answers import Answers, Who
 from ..checks import refuse_extremes
 from ..columns import coded, column
 from ..judged import Frozen
+from ..roles import column_names
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -120,12 +121,11 @@ class PairCovariates(Frozen):
     ) -> "PairCovariates":
         """Added up from rows, whose values have the sign of the pair; `won`: whether its first was chosen."""
         names, values = rows
-        found, cell = np.unique(np.column_stack([pair, values + 0.0]), axis=0, return_inverse=True)
-        cell = cell.ravel()
-        sums = [np.bincount(cell, each, len(found)) for each in (counts * won, counts * ~won, tied)]
+        cells, cell = _added_up(
+            pair, values + 0.0, np.zeros((n_options, len(names))), (counts * won, counts * ~won, tied)
+        )
         answers = None if who is None else Answers.of_rows(who, cell, won, counts, tied)
-        options = np.zeros((n_options, len(names)))
-        return cls._made_of(names, found[:, 0].astype(np.int64), found[:, 1:].copy(), options, *sums, answers)
+        return cls._made_of(names, *cells, answers)
 
     def of_pairs(
         self, kept: np.ndarray, place: np.ndarray, turned: np.ndarray, options: np.ndarray
@@ -158,13 +158,10 @@ class PairCovariates(Frozen):
         if not names:
             return None
         kept = [k for k, name in enumerate(self.names) if name in names]
-        rows = np.column_stack([self.pair, self.values[:, kept]])
-        found, place = np.unique(rows, axis=0, return_inverse=True)
-        place = place.ravel()
-        sums = [np.bincount(place, each, len(found)) for each in (self.wins, self.losses, self.tied)]
+        counts = self.wins, self.losses, self.tied
+        cells, place = _added_up(self.pair, self.values[:, kept], self.options[:, kept], counts)
         answers = None if self.answers is None else self.answers.merged(place)
-        arrays = found[:, 0].astype(np.int64), found[:, 1:].copy(), self.options[:, kept]
-        return self._made_of(tuple(self.names[k] for k in kept), *arrays, *sums, answers)
+        return self._made_of(tuple(self.names[k] for k in kept), *cells, answers)
 
     def of_respondents(self, members: np.ndarray, pairs: np.ndarray) -> "PairCovariates":
         """The cells of the answers of some people, by their places; `pairs` are those that they compared."""
@@ -188,15 +185,24 @@ class PairCovariates(Frozen):
 
     def together(self, every: "Sequence[PairCovariates]", pairs: Sequence[np.ndarray]) -> "PairCovariates":
         """The cells of all, of which these are the first; `pairs`: the new places of the pairs of each."""
-        rows = [np.column_stack([place[each.pair], each.values]) for each, place in zip(every, pairs, strict=True)]
-        found, cell = np.unique(np.concatenate(rows), axis=0, return_inverse=True)
-        counts = (np.concatenate([getattr(each, side) for each in every]) for side in ("wins", "losses", "tied"))
-        sums = [np.bincount(cell.ravel(), each, len(found)) for each in counts]
-        return self._made_of(self.names, found[:, 0].astype(np.int64), found[:, 1:].copy(), self.options, *sums, None)
+        pair = np.concatenate([place[each.pair] for each, place in zip(every, pairs, strict=True)])
+        values = np.concatenate([each.values for each in every])
+        counts = [np.concatenate([getattr(each, side) for each in every]) for side in ("wins", "losses", "tied")]
+        return self._made_of(self.names, *_added_up(pair, values, self.options, counts)[0], None)
 
     def with_counts(self, wins: np.ndarray, losses: np.ndarray, tied: np.ndarray) -> "PairCovariates":
         """The same cells with other counts, of nobody that is known."""
         return self._made_of(self.names, self.pair, self.values, self.options, wins, losses, tied, None)
+
+
+def _added_up(
+    pair: np.ndarray, values: np.ndarray, options: np.ndarray, counts: Sequence[np.ndarray]
+) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """The arrays of the cells that rows make, with sums of their counts, and the cell of each row."""
+    found, cell = np.unique(np.column_stack([pair, values]), axis=0, return_inverse=True)
+    cell = cell.ravel()
+    sums = [np.bincount(cell, each, len(found)) for each in counts]
+    return (found[:, 0].astype(np.int64), found[:, 1:].copy(), options, *sums), cell
 
 
 def covariate_columns(
@@ -214,7 +220,7 @@ def covariate_columns(
     if twice := [name for name in names if names.count(name) > 1]:
         raise DataError(f"The covariate {twice[0]!r} is named twice; name it once.")
     found: dict[str, np.ndarray] = {}
-    columns = [str(each) for each in frame.columns]
+    columns = column_names(frame)
     for name in names:
         if name == ORDER and ORDER not in columns and sides is not None:
             found[ORDER] = np.ones(len(frame))
@@ -242,7 +248,7 @@ def option_columns(frame: "pd.DataFrame", labels: Sequence[str]) -> CovariateCol
             f"The option covariates have no row for {shorten(lacking)}; the index of the table must contain the"
             f" labels, but it starts with {shorten(list(place), 3)}."
         )
-    return covariate_columns(frame.iloc[[place[label] for label in labels]], list(map(str, frame.columns)), None, ())
+    return covariate_columns(frame.iloc[[place[label] for label in labels]], column_names(frame), None, ())
 
 
 # Covariates that two columns hold, one of either side -----------------------------------------------------------------

@@ -10,7 +10,7 @@ from thali._labels import as_label, checked_labels, plural, positions, shorten, 
 from thali.errors import Argument, DataError, InPython, Message
 
 from ..answers import OUTCOMES, Answers, Who, all_who
-from ..columns import added_up, as_frame
+from ..columns import as_frame
 from ..people import people_by
 from ..questions import PAIR, TIED, GivenAnswers, Questions, ReportRows, count_in_rows
 from .covariates import ORDER, CovariateCells, CovariateColumns, PairCovariates, option_columns
@@ -470,10 +470,8 @@ def by_group(data: "PairedComparisons", column: str) -> "dict[str, PairedCompari
     DataError
         If the data do not say who answered, or nothing of that name is known of them.
     """
-    answers = known_answers(data)
-    answered = np.unique(answers.respondent)
-    found = {group: np.intersect1d(people, answered) for group, people in people_by(data.people, column).items()}
-    return {group: of_respondents(data, members) for group, members in found.items() if len(members)}
+    found = people_by(data.people, column, known_answers(data).respondent)
+    return {group: of_respondents(data, members) for group, members in found.items()}
 
 
 def by_order(data: "PairedComparisons") -> "tuple[PairedComparisons, PairedComparisons]":
@@ -525,15 +523,7 @@ def together(
     parts = [data, *others]
     if all(part.answers is not None and part.covariates is None and part.dates is None for part in parts):
         return _put_together(parts, labels)
-    place_of = positions(labels)
-    places = [np.array([place_of[label] for label in part.labels]) for part in parts]
-    sides = [(place[part.first], place[part.second]) for part, place in zip(parts, places, strict=True)]
-    first, second = (np.concatenate(side) for side in zip(*sides, strict=True))
-    wins, losses, tied = (
-        np.concatenate([getattr(part, name) for part in parts]) for name in ("wins", "losses", "tied")
-    )
-    columns = np.append(first, second), np.append(second, first), np.append(wins, losses)
-    found = data._made_of(labels, *added_up(len(labels), *columns, np.append(tied, 0.0 * tied)), None, None, None)
+    found = _put_together([with_known(part, None, None, None) for part in parts], labels)
     if data.covariates is None or any(
         part.labels != labels or part.covariate_names != data.covariate_names for part in parts
     ):
@@ -594,11 +584,12 @@ def with_more(data: "PairedComparisons", more: "PairedComparisons") -> "PairedCo
 
 def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...]) -> "PairedComparisons":
     """The comparisons of all, of these options, with all that they know but in which order options were shown."""
-    place, names, dates = positions(labels), parts[0].covariate_names, parts[0].dates
-    rows = [_finest(part, np.array([place[label] for label in part.labels])) for part in parts]
-    first, second, wins, losses, tied, x = (
-        np.concatenate([getattr(row, n) for row in rows]) for n in _ComparisonRows._fields[:6]
-    )
+    place_of, names, dates = positions(labels), parts[0].covariate_names, parts[0].dates
+    rows = []
+    for part in parts:
+        place, own = np.array([place_of[label] for label in part.labels]), finest(part)
+        rows.append(own._replace(first=place[own.first], second=place[own.second]))
+    first, second, wins, losses, tied, x = (np.concatenate(column) for column in list(zip(*rows, strict=True))[:6])
     who = None
     if all(part.answers is not None for part in parts):
         answers = [known_answers(part) for part in parts]
@@ -616,7 +607,7 @@ def _put_together(parts: "Sequence[PairedComparisons]", labels: tuple[str, ...])
     return of_rows(type(parts[0]), labels, outcomes, (who, in_order, described), when, False)
 
 
-class _ComparisonRows(NamedTuple):
+class ComparisonRows(NamedTuple):
     """Comparisons as finely as they are known: of a pair, by covariates, by person."""
 
     first: np.ndarray
@@ -628,20 +619,18 @@ class _ComparisonRows(NamedTuple):
     respondent: np.ndarray  # (rows,) places of people; empty if they are not known
 
 
-def _finest(data: "PairedComparisons", place: np.ndarray) -> _ComparisonRows:
-    """The comparisons, of options at these places."""
+def finest(data: "PairedComparisons") -> ComparisonRows:
+    """The comparisons, row by row of their dates if they have any."""
     if data.dates is not None:
         own = data.dates
-        return _ComparisonRows(
-            place[own.first], place[own.second], own.wins, own.losses, own.tied, own.x, own.respondent
-        )
+        return ComparisonRows(own.first, own.second, own.wins, own.losses, own.tied, own.x, own.respondent)
     cells, answers = cells_of(data), data.answers if data.covariates is None else data.covariates.answers
     if answers is None:
         rows, counts, respondent = np.arange(len(cells.first)), cells, np.zeros(0, np.int64)
     else:
         rows, counts, respondent = answers.pair, answers, answers.respondent
-    sides = place[cells.first[rows]], place[cells.second[rows]]
-    return _ComparisonRows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent)
+    sides = cells.first[rows], cells.second[rows]
+    return ComparisonRows(*sides, counts.wins, counts.losses, counts.tied, cells.x[rows], respondent)
 
 
 def of_respondents(data: "PairedComparisons", members: np.ndarray) -> "PairedComparisons":

@@ -9,8 +9,8 @@ from thali._labels import as_label, shorten
 from thali.errors import DataError
 
 from ..answers import Answers, Who, who_answered
-from ..columns import Cells, added_up, as_frame, column, count_column, encode
-from ..roles import refuse_ambiguous
+from ..columns import Cells, added_up, as_frame, column, count_column, encode, pair_keys
+from ..roles import column_names, refuse_ambiguous
 from ..squares import cell
 from ..suspicious import alike_labels, dropped_columns, percentages, totals_for_options, warn_of
 from .columns import PairColumns, respondent_column, the_columns, uncounted
@@ -84,7 +84,7 @@ def from_frame(
     PairedComparisons(3 options, 2 pairs, 3 comparisons, 1 component)
     """
     frame = as_frame(frame)
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     if chosen is None and rejected is None and not {"chosen", "rejected"} <= set(names):
         found = the_columns(names, (count, losses, ties, respondent))
         if count is None and respondent is None and not found.times and found.respondent is None:
@@ -123,7 +123,7 @@ def of_list(
     def where(row: int, is_first: bool) -> str:
         return f"in row {frame.index[row]}, column {a if is_first else b!r}"
 
-    names, i, j, _ = encode(first, second, chosen + rejected + tied, labels, where)
+    names, i, j = encode(first, second, chosen + rejected + tied, labels, where)
     who = who_answered(frame, columns.respondent, columns.used)
     described = None
     if covariates is not None:
@@ -210,7 +210,7 @@ def from_pairs(
     losers = pd.Series([row[1] for row in rows], dtype=object)
     ones = np.ones(len(rows))
     cells = encode(winners, losers, ones, labels, lambda row, _: f"in pairs[{row}]")
-    data = cls._made_of(*fields_of_rows(*cells))
+    data = cls._made_of(*fields_of_rows(*cells, ones))
     warn_of(alike_labels(data.labels))
     return data
 
@@ -437,7 +437,7 @@ def from_wide(
         found = wide_columns(frame, given, coding)
     if found is None:
         raise DataError(
-            f"None of the columns {shorten([str(name) for name in frame.columns], 12)} has the name of a pair, such as"
+            f"None of the columns {shorten(column_names(frame), 12)} has the name of a pair, such as"
             " 'tea > milk'; declare the pairs with `pairs`, a mapping {column: (first, second)}."
         )
     return of_outcomes(cls, outcomes_of_wide(frame, found, coding, labels, weights))[0]
@@ -599,11 +599,9 @@ def fields_of_rows(
     found = added_up(n, winner, loser, counts, tied)
     if not len(found[0]):
         raise DataError(f"There are no comparisons among the {n:,} options: every count is 0; check the counts.")
-    if who is None and in_order is None:
-        return labels, *found, None, None, None
     there = counts + tied > 0
     winner, loser, counts, tied = winner[there], loser[there], counts[there], tied[there]
-    pair = np.searchsorted(found[0] * n + found[1], np.minimum(winner, loser) * n + np.maximum(winner, loser))
+    pair = np.searchsorted(found[0] * n + found[1], pair_keys(n, winner, loser))
     won, forward, answers, covariates = winner < loser, None, None, None
     who = None if who is None else who.of_rows(there)
     if in_order is not None:

@@ -10,7 +10,7 @@ from thali._labels import as_label, is_number, listed, short_number, shorten, su
 from thali.errors import Argument, DataError
 
 from ..answers import Who, who_answered
-from ..columns import column, count_column, encode, note_omission, stood_for
+from ..columns import column, columns_in_words, count_column, encode, note_omission, stood_for
 from ..described_columns import Sides, side_columns
 from ..roles import (
     CHOSEN_OF_TWO,
@@ -26,6 +26,7 @@ from ..roles import (
     TIE_WORDS,
     WEIGHTS,
     by_plain_name,
+    column_names,
     no_answers,
     plain,
 )
@@ -311,10 +312,9 @@ class TrialOutcomes(NamedTuple):
 
 def trial_columns(frame: "pd.DataFrame", given: Mapping[str, str | None], game: bool) -> TrialColumns:
     """The columns by their usual names, but for those given."""
-    names = [str(name) for name in frame.columns]
-    for name in given.values():
-        if name is not None:
-            column(frame, name)
+    names = column_names(frame)
+    for name in filter(None, given.values()):
+        column(frame, name)
     own = by_plain_name(names)
     first, second, home = _options(frame, names, given, game)
     taken = {first, second, *(name for name in given.values() if name is not None)}
@@ -332,11 +332,13 @@ def _options(
     first, second = given.get("first"), given.get("second")
     if first is not None and second is not None:
         return first, second, False
-    taken = {name for name in given.values() if name is not None}
+    taken = set(filter(None, given.values()))
     likely = [
         each
         for each in side_columns(names)
-        if not taken & set(each.columns) and (each.stem in STEMS or _is_option(frame, each)) and _fits(each, game)
+        if not taken & set(each.columns)
+        and (each.stem in STEMS or _is_option(frame, each))
+        and (each.side[0] in GAMES or not game)
     ]
     for lacking, name in (("first", first), ("second", second)):
         if not likely or first is not None or second is not None:
@@ -358,7 +360,7 @@ class Missing(NamedTuple):
 
 def near_trials(frame: "pd.DataFrame", game: bool) -> Missing | None:
     """What the table lacks to be one of trials or of games; None if it is nothing like it."""
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     own = by_plain_name(names)
     verdict = (RESULT if game else CHOSEN_OF_TWO).among(own)
     try:
@@ -403,7 +405,7 @@ def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
     """Whether further columns of numbers describe the two sides, as attributes in a choice experiment do."""
     import pandas as pd
 
-    sides = side_columns([str(name) for name in frame.columns])
+    sides = side_columns(column_names(frame))
     marks = next((each.side for each in sides if each.columns == (found.first, found.second)), None)
     return any(
         each.side == marks
@@ -412,10 +414,6 @@ def described_sides(frame: "pd.DataFrame", found: TrialColumns) -> bool:
         and all(pd.api.types.is_numeric_dtype(frame[name].dtype) for name in each.columns)
         for each in sides
     )
-
-
-def _fits(sides: Sides, game: bool) -> bool:
-    return (sides.side[0] in GAMES) or not game
 
 
 def _is_option(frame: "pd.DataFrame", sides: Sides) -> bool:
@@ -480,7 +478,7 @@ def outcomes_of_trials(
     def where(row: int, is_first: bool) -> str:
         return f"in row {rows.index[row]}, column {columns.first if is_first else columns.second!r}"
 
-    names, first, second, _ = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
+    names, first, second = encode(column(rows, columns.first), column(rows, columns.second), times, labels, where)
     won = outcome != SECOND
     winner, loser = np.where(won, first, second), np.where(won, second, first)
     tied = np.where(outcome == TIE, times, 0.0)
@@ -535,8 +533,4 @@ def _in_words(columns: TrialColumns, verdicts: Verdicts) -> str:
         how = f"{a!r} against {b!r}, {columns.verdict[0]!r} contains {verdicts.how}"
     if verdicts.ties:
         how += f" (a tie: {shorten(verdicts.ties)})"
-    if columns.count is not None:
-        how += f", counts in {columns.count!r}"
-    if columns.respondent is not None:
-        how += f", respondents in {columns.respondent!r}"
-    return how
+    return how + columns_in_words(columns.count, columns.respondent)

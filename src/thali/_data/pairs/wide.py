@@ -9,12 +9,12 @@ import numpy as np
 
 from thali._inference.warn import warn
 from thali._labels import as_label, checked_labels, is_number, plural, positions, shorten
-from thali.errors import Argument, DataError, DataWarning, Message
+from thali.errors import Argument, DataError, DataWarning
 
 from ..answers import Who, who_answered
-from ..columns import count_column, note_omission
+from ..columns import columns_in_words, count_column, note_omission
 from ..people import people_table
-from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, no_answers, plain
+from ..roles import COUNT, RESPONDENT, TIE_WORDS, UNKNOWN_WORDS, WEIGHTS, by_plain_name, column_names, no_answers, plain
 from .trials import FIRST, SECOND, TIE, TrialOutcomes, meanings, without_missing
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def wide_columns(
     frame: "pd.DataFrame", given: Mapping[str, str | None], coding: Mapping[Any, str] | None
 ) -> WideColumns | None:
     """The columns of pairs by their names, or by what they hold besides what is coded; None if there are none."""
-    names = [str(name) for name in frame.columns]
+    names = column_names(frame)
     own = by_plain_name(names)
     respondent = given.get("respondent") or RESPONDENT.among(own)
     count = given.get("count") or COUNT.among(own)
@@ -83,7 +83,7 @@ def called_like_pairs(names: list[str]) -> list[str]:
 
 def numbered_answers(frame: "pd.DataFrame") -> list[str]:
     """The numbered columns V1, V2, ... that hold codes of answers but are no number of pairs."""
-    for numbered in _numbered([str(name) for name in frame.columns]).values():
+    for numbered in _numbered(column_names(frame)).values():
         texts = [{as_label(value) for value in frame[name].dropna().unique()} for name in numbered]
         codes = ({"1", "2"}, {"1", "0", "-1"})
         if len(numbered) > 2 and any(all(each <= code for each in texts) for code in codes):
@@ -230,8 +230,7 @@ def _who(frame: "pd.DataFrame", columns: WideColumns) -> Who:
     if (who := who_answered(frame, columns.respondent, columns.used)) is not None:
         return who
     number, names = np.arange(len(frame)), tuple(map(as_label, range(1, len(frame) + 1)))
-    further = [name for name in frame.columns if name not in columns.used]
-    return Who(names, number, people_table(frame.loc[:, further], number, names))
+    return Who(names, number, people_table(frame, columns.used, number, names))
 
 
 def _names(own: list[str], columns: WideColumns, labels: Any) -> tuple[str, ...]:
@@ -300,12 +299,10 @@ def _code(
             if code is _CODES[-1]:
                 warn(
                     DataWarning(
-                        Message(
-                            "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0 for the"
-                            " first, 1 for a tie, 2 for the second. If this is wrong, define the codes with ",
-                            Argument("coding"),
-                            ".",
-                        )
+                        "The pair columns contain 0, 1 and 2, which were read as in R's prefmod: 0 for the"
+                        " first, 1 for a tie, 2 for the second. If this is wrong, define the codes with ",
+                        Argument("coding"),
+                        ".",
                     )
                 )
             return code, "; ".join(f"{text} for {_NAMES[value]}" for text, value in code.items() if text in texts_found)
@@ -326,6 +323,4 @@ def _words(columns: WideColumns, coded: str) -> str:
     if columns.order == "numbered":
         shown = ", ".join(f"{name!r} for {' and '.join(pair)}" for name, pair in list(pairs.items())[:3])
         how += f", in the order of R's prefmod ({shown})"
-    if columns.count is not None:
-        how += f", counts in {columns.count!r}"
-    return how + (f", respondents in {columns.respondent!r}" if columns.respondent is not None else "")
+    return how + columns_in_words(columns.count, columns.respondent)

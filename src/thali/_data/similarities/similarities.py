@@ -14,10 +14,10 @@ from thali.errors import DataError, DataWarning
 
 from ..answers import JudgedValues
 from ..checks import refuse_extremes
-from ..columns import as_frame
+from ..columns import as_frame, with_text_names
 from ..connectivity import connected, parted
 from ..facts import MAX_LISTED, share_of_pairs, value_range
-from ..judged import Judged
+from ..judged import JudgedByPeople
 from ..kinds import SIMILARITIES
 from ..people import column_facts
 from ..suspicious import unusual_similarities
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Similarities(Judged):
+class Similarities(JudgedByPeople):
     r"""How alike each two objects are: one number for each measured pair, whichever of the two is named first.
 
     .. math:: s_{ij} = s_{ji}, \qquad i \neq j
@@ -200,7 +200,7 @@ class Similarities(Judged):
         if isinstance(sigma, str):
             one_of("sigma", sigma, ("standard error",))
         frame = as_frame(frame)
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        frame = with_text_names(frame)
         named = [None if name is None else str(name) for name in (first, second, similarity, count, respondent)]
         columns = pair_columns(list(frame.columns), *named)
         found, empirical, answers = listed_pairs(frame, columns, labels)
@@ -386,11 +386,6 @@ class Similarities(Judged):
                 found[name] = self._made_of(self.labels, *arrays, None, self._lowest_diagonal, None)
         return found
 
-    @property
-    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Who judged; empty if the data do not say."""
-        return () if self.answers is None else self.answers.respondents
-
     def _fill(self, found: Measured, sigma: float | None, answers: JudgedValues | None = None) -> "Similarities":
         """Check that something was measured, and freeze."""
         if len(found.labels) < 2:
@@ -413,14 +408,6 @@ class Similarities(Judged):
         of_all = "" if self.n_pairs == possible else f" of {possible:,}"
         noun = "similarity" if possible == 1 else "similarities"
         return f"{plural(self.n_options, 'object')}, {self.n_pairs:,}{of_all} {noun}{self._of_how_many()}"
-
-    def __repr__(self) -> str:
-        return f"Similarities({self})"
-
-    @property
-    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
-        """What is known of those who judged: a row a person."""
-        return None if self.answers is None else self.answers.people
 
     def _details(self) -> Facts:
         return (("objects", self.labels), *column_facts(self.people))

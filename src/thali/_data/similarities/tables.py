@@ -10,8 +10,8 @@ from thali._labels import as_label, plural, shorten
 from thali.errors import Clause, DataError, DataWarning, InPython, Setting, Value
 
 from ..answers import JudgedValues, Who, who_answered
-from ..checks import MAX_COUNTED, checked_numbers
-from ..columns import column, count_column, encode, note
+from ..checks import MAX_COUNTED, are_whole, checked_numbers
+from ..columns import column, count_column, encode, note, pair_keys
 from ..roles import COUNT, DISSIMILARITY, RESPONDENT, ROW_COLUMN, SIDES, SIMILARITY, STEMS_OF_SIDES, by_plain_name
 from ..squares import SquareWords, cell, square_table
 
@@ -110,7 +110,7 @@ def refuse_triplets(matrix: Any) -> None:
     if hasattr(matrix, "columns") or len(shape) != 2 or shape[1] != 3 or shape[0] == 3:
         return
     kind = matrix.dtype.kind
-    if kind in "iuUS" or (kind == "f" and np.array_equal(matrix, np.floor(matrix))):
+    if kind in "iuUS" or (kind == "f" and are_whole(matrix)):
         raise DataError(
             f"`matrix` must be a square matrix; got shape {shape}. For rows of three objects with the odd one last, use"
             " Triplets(rows)."
@@ -449,7 +449,7 @@ def listed_pairs(
         return f"in row {frame.index[row]}, column {columns.first if is_first else columns.second!r}"
 
     # an object beside itself is the diagonal, which is not read; encode refuses it only where it counts
-    names, i, j, _ = encode(first, second, np.zeros(len(frame)), labels, place)
+    names, i, j = encode(first, second, np.zeros(len(frame)), labels, place)
     read = (i != j) & (counts > 0) & ~np.isnan(values)
     if not read.all():
         note(f"{plural(int((~read).sum()), 'row')} without a similarity of two objects dropped")
@@ -465,7 +465,7 @@ def _judged(
 ) -> tuple[Measured, float | None, JudgedValues | None]:
     """The mean over those who judged a pair, and who did; one who wrote every pair in both orders judged it once."""
     n = len(names)
-    pair = np.minimum(i, j) * n + np.maximum(i, j)
+    pair = pair_keys(n, i, j)
     _, row, place = np.unique(who.number * n * n + pair, return_index=True, return_inverse=True)
     if _written_twice(i < j, place, values == values[row][place], counts):
         i, j, values, counts, pair, number = i[row], j[row], values[row], counts[row], pair[row], who.number[row]
@@ -496,8 +496,7 @@ def _averaged(
     """The mean of each pair, and what a judgement is off, where most pairs have two judgements, a row each."""
     # with fewer, the few pairs that were judged again would say less of it than features that fit the others
     n = len(names)
-    key = np.minimum(i, j) * n + np.maximum(i, j)
-    pairs, where_first, place = np.unique(key, return_index=True, return_inverse=True)
+    pairs, where_first, place = np.unique(pair_keys(n, i, j), return_index=True, return_inverse=True)
     base = values[where_first]  # so that the mean of equal numbers is that number to the last bit
     excess = np.bincount(place, weights=counts * (values - base[place]), minlength=len(pairs))
     total = np.bincount(place, weights=counts, minlength=len(pairs))

@@ -10,8 +10,8 @@ from thali._inference.places import starts
 from thali._labels import as_label, checked_labels, places_among, plural, positions, shorten, suggest
 from thali.errors import Argument, DataError
 
-from ..checks import checked_counts
-from ..columns import column, count_column, in_order, label_positions
+from ..checks import are_whole, checked_counts
+from ..columns import column, count_column, in_order, label_positions, pair_keys
 from ..roles import ANCHOR, COUNT, FARTHER, NEARER, ODD, RESPONDENT, SIMILAR_TWO, by_plain_name, plain
 
 if TYPE_CHECKING:
@@ -38,11 +38,6 @@ def of_objects(
     number = np.zeros((members.shape[1],) * 2, np.int64)
     number[a, b] = number[b, a] = np.arange(len(a))
     return TripletQuestions(pair_keys(n, members[:, a], members[:, b]), number[first, second], times)
-
-
-def pair_keys(n: int, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A number for each pair of objects."""
-    return np.minimum(a, b).astype(np.int64) * n + np.maximum(a, b)
 
 
 def refuse_repeated(members: np.ndarray, labels: Sequence[str], where: Where) -> None:
@@ -136,7 +131,7 @@ def object_positions(
     array: np.ndarray, labels: Iterable[Any] | None, where: Where
 ) -> tuple[np.ndarray, tuple[str, ...]]:
     """Rows of objects, as whole numbers that are positions or as names, as positions, and the labels."""
-    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and np.array_equal(array, np.floor(array))):
+    if array.dtype.kind in "iu" or (array.dtype.kind == "f" and are_whole(array)):
         numbers = array.astype(np.int64)
         known = None if labels is None else checked_labels(labels)
         most = min(MAX_OBJECTS, 10 * numbers.size + 1000) if known is None else len(known)
@@ -378,7 +373,7 @@ def _series(own: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def answers_in(
-    frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool = False
+    frame: "pd.DataFrame", columns: TripletColumns, labels: Any, weights: bool
 ) -> tuple[tuple[str, ...], TripletQuestions]:
     """Labels, and the question of each row with its answer."""
     sides = [column(frame, name) for name in columns.objects]

@@ -12,10 +12,11 @@ from thali._labels import listed, plural, positions, short_number, shorten
 from thali.errors import Argument, DataError, DataWarning, InPython, Message
 
 from ..answers import ChosenPlaces, Who, all_who, who_answered
-from ..columns import answered_rows, as_frame
+from ..checks import whole_as_integers
+from ..columns import answered_rows, as_frame, pair_keys, with_text_names
 from ..connectivity import connected, parted
 from ..facts import MAX_LISTED, share_of_pairs, value_range
-from ..judged import Judged
+from ..judged import JudgedByPeople
 from ..kinds import TRIPLETS
 from ..people import column_facts, people_by
 from ..questions import MOST_SIMILAR, GivenAnswers, Questions, ReportRows, count_in_rows
@@ -28,7 +29,6 @@ from .rows import (
     answers_in,
     object_positions,
     of_objects,
-    pair_keys,
     questions_of_sets,
     refuse_repeated,
     row_name,
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-class Triplets(Judged):
+class Triplets(JudgedByPeople):
     """Which pair of objects was called the most similar, out of which set of pairs.
 
     An odd one out of three objects names the other two as the most similar pair of the three. A set may hold all pairs
@@ -177,7 +177,7 @@ class Triplets(Judged):
         Triplets(4 objects, 2 sets of 3 pairs, 2 answers)
         """
         frame = as_frame(frame)
-        frame = frame.set_axis([str(name) for name in frame.columns], axis=1)
+        frame = with_text_names(frame)
         given = {"objects": objects, "odd": odd, "chosen": chosen, "anchor": anchor, "nearer": nearer}
         given |= {"farther": farther, "count": count, "question": question, "respondent": respondent}
         columns = triplet_columns(list(frame.columns), given)
@@ -307,8 +307,7 @@ class Triplets(Judged):
         import pandas as pd
 
         a, b = (pd.Categorical.from_codes(side, list(self.labels)) for side in (self.first, self.second))
-        counts = self.counts.astype(np.int64) if np.array_equal(self.counts, np.floor(self.counts)) else self.counts
-        return pd.DataFrame({"a": a, "b": b, "set": self.set_of, "count": counts})
+        return pd.DataFrame({"a": a, "b": b, "set": self.set_of, "count": whole_as_integers(self.counts)})
 
     def take(self, sets: np.ndarray) -> "Triplets":
         """The answers to some of the sets, given by a mask or by numbers; all objects stay."""
@@ -394,10 +393,8 @@ class Triplets(Judged):
         >>> Triplets.from_frame(frame).by_group("sex")["m"]
         Triplets(4 objects, 1 set of 3 pairs, 1 answer, 1 respondent)
         """
-        known = self._known()
-        answered = np.unique(known.respondent)
-        found = {name: np.intersect1d(each, answered) for name, each in people_by(self.people, column).items()}
-        return {name: self._of_people(members) for name, members in found.items() if len(members)}
+        found = people_by(self.people, column, self._known().respondent)
+        return {name: self._of_people(members) for name, members in found.items()}
 
     def together(self, others: Sequence["Triplets"], labels: tuple[str, ...]) -> "Triplets":
         """The answers of all, of these objects; who gave them is kept if all know it."""
@@ -431,9 +428,6 @@ class Triplets(Judged):
         who = [] if self.answers is None else [str(self.answers)]
         return ", ".join([*parts, plural(self.n_answers, "answer"), *who])
 
-    def __repr__(self) -> str:
-        return f"Triplets({self})"
-
     def _details(self) -> Facts:
         return (("objects", self.labels), ("example", self.example()), *column_facts(self.people))
 
@@ -446,16 +440,6 @@ class Triplets(Judged):
             ("Answers per set", value_range(np.add.reduceat(self.counts, self.start[:-1]))),
             ("Pairs shown in a set", share_of_pairs(pairs, self.n_options)),
         )
-
-    @property
-    def respondents(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Who answered; empty if the data do not say."""
-        return () if self.answers is None else self.answers.respondents
-
-    @property
-    def people(self) -> "pd.DataFrame | None":  # type: ignore[override]
-        """What is known of those who answered: a row a person."""
-        return None if self.answers is None else self.answers.people
 
     @property
     def n_sets(self) -> int:

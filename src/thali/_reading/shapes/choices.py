@@ -209,34 +209,33 @@ def match_best_worst(
 ) -> Reading | None:
     """A table with a column of the best, one of the worst, and a series of options."""
     given = {"best": best, "worst": worst, "respondent": respondent, "count": count}
-    marked = long_columns(table.frame, {**given, "respondent": respondent})
+    marked = long_columns(table.frame, given)
     if marked is not None:
         whose = tuple(filter(None, (marked.respondent, marked.task)))
         roles = _best_worst_roles(marked, marked.option, marked.task)._replace(answer=whose)
-        return _best_worst_reading(table, given, weights, str(marked), roles)
+        return _best_worst_reading(_BEST_WORST, table, given, weights, str(marked), roles)
     try:
-        found = best_worst_columns(table.frame, {**given, "respondent": respondent})
+        found = best_worst_columns(table.frame, given)
     except DataError:
         if best is None and worst is None:
             return None
-        return _best_worst_reading(table, given, weights, _BEST_WORST, None)
-    return _best_worst_reading(table, given, weights, str(found), _best_worst_roles(found, *found.options))
+        return _best_worst_reading(_BEST_WORST, table, given, weights, _BEST_WORST, None)
+    return _best_worst_reading(_BEST_WORST, table, given, weights, str(found), _best_worst_roles(found, *found.options))
 
 
 def _best_worst_reading(
-    table: RawTable, given: dict[str, Any], weights: bool, how: str, roles: ColumnsRead | None
+    name: str, table: RawTable, given: dict[str, Any], weights: bool, how: str, roles: ColumnsRead | None
 ) -> Reading:
-    return Reading(CHOICES, _BEST_WORST, how, table, lambda: _read_best_worst(table, given, weights, how), roles=roles)
+    def convert() -> tuple[Choices, str]:
+        data = Choices.from_best_worst(table.frame, **given, weights=weights)
+        return data, f"{how}: {data}"
+
+    return Reading(CHOICES, name, how, table, convert, roles=roles)
 
 
 def _best_worst_roles(found: Any, *options: str) -> ColumnsRead:
     """The columns that are read."""
     return ColumnsRead(options, (found.best, found.worst), tuple(filter(None, (found.count,))), found.respondent)
-
-
-def _read_best_worst(table: RawTable, given: dict[str, Any], weights: bool, how: str) -> tuple[Choices, str]:
-    data = Choices.from_best_worst(table.frame, **given, weights=weights)
-    return data, f"{how}: {data}"
 
 
 def best_worst_lacks(table: RawTable) -> Lack | None:
@@ -280,17 +279,14 @@ def match_best(
     table: RawTable, respondent: str | None = None, count: str | None = None, weights: bool = False
 ) -> Reading | None:
     """A table with a series of options and a column of the best, and none that may be of the worst."""
-    found = best_columns(table.frame, {"respondent": respondent, "count": count})
+    given = {"respondent": respondent, "count": count}
+    found = best_columns(table.frame, given)
     tasks = wide_tasks(table.frame, {})
     if found is None or (tasks is not None and tasks.chosen != found.best):
         return None
 
-    def convert() -> tuple[Choices, str]:
-        data = Choices.from_best_worst(table.frame, respondent=respondent, count=count, weights=weights)
-        return data, f"{found}: {data}"
-
     roles = ColumnsRead(found.options, (found.best,), tuple(filter(None, (found.count,))), found.respondent)
-    return Reading(CHOICES, _BEST, str(found), table, convert, roles=roles)
+    return _best_worst_reading(_BEST, table, given, weights, str(found), roles)
 
 
 BEST_TABLE = Shape(

@@ -41,7 +41,7 @@ from thali._labels import as_label, plural, shorten
 from thali.errors import Argument, Clause, DataError, Message, Setting, Value
 
 from ..cells import MISSING
-from ..shape import Lack, Reading, Shape
+from ..shape import Lack, Reading, Shape, refuse
 from ..square import Square, other_labels
 from ..table import RawTable
 
@@ -60,7 +60,7 @@ def match_square(table: RawTable, weights: bool = False) -> Reading | None:
     if square is None:
         if not (wrong := other_labels(table.frame)):
             return None
-        return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: _refuse(wrong), sure=False)
+        return Reading(PAIRS, _SQUARE, _SQUARE_HOW, table, lambda: refuse(wrong), sure=False)
     if square.holds_similarities and not weights:
         return None
     # a list of counts may have as many columns of numbers as rows, and then its "diagonal" holds numbers
@@ -111,10 +111,6 @@ def _without_diagonal(square: Square) -> tuple[np.ndarray, str | None]:
     np.fill_diagonal(values, 0)
     named = as_label((square.labels or ())[k])
     return values, (f"The diagonal ({diagonal[k]} for {named!r}) compares an option with itself; it was ignored.")
-
-
-def _refuse(wrong: str) -> Any:
-    raise DataError(wrong)
 
 
 SQUARE = Shape(
@@ -299,7 +295,6 @@ LIST = Shape(
 
 
 _TRIALS = "table of trials"
-OPTIONS = ("first", "second", "chosen", "respondent", "count")
 
 
 def match_trials(
@@ -325,7 +320,7 @@ def _match_sides(
     date: str | None,
 ) -> Reading | None:
     """A table of trials or of games; sure if its cells say so, too."""
-    given = {role: columns.get(each) for role, each in zip(ROLES, OPTIONS if not game else RESULTS, strict=True)}
+    given = {role: columns.get(each) for role, each in zip(ROLES, RESULTS if game else ROLES, strict=True)}
     named = any(columns.get(each) is not None for each in (GAMES_BY if game else TRIALS_BY))
     convert = partial(_read_trials, table, given, game, coding, weights, covariates, date)
     try:
@@ -366,17 +361,12 @@ TRIALS_BY, GAMES_BY = ("first", "second"), ("home", "away", "result")
 TRIALS, GAMES = "one trial per row", "one game per row"
 
 
-def trials_lack(table: RawTable) -> Lack | None:
-    """The column that says which was chosen, beside two of options."""
-    return _sides_lack(table, False)
-
-
 def _sides_lack(table: RawTable, game: bool) -> Lack | None:
     """What trials or games lack: the outcome, one of the two options, or their names."""
     found = near_trials(table.frame, game)
     if found is None:
         return None
-    options = RESULTS if game else OPTIONS
+    options = RESULTS if game else ROLES
     return Lack(found.what, options[ROLES.index(found.role)], found.near)
 
 
@@ -391,7 +381,7 @@ TRIAL_TABLE = Shape(
     roles=(FIRST, SECOND, CHOSEN_OF_TWO, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
     named_by=TRIALS_BY,
-    lacks=trials_lack,
+    lacks=partial(_sides_lack, game=False),
     main=("first", "second", "chosen"),
 )
 
@@ -425,7 +415,7 @@ RESULTS_OF_GAMES = Shape(
     roles=(HOME, AWAY, RESULT, RESPONDENT, COUNT),
     settings=("coding", "weights", "covariates", "date"),
     named_by=GAMES_BY,
-    lacks=lambda table: _sides_lack(table, True),
+    lacks=partial(_sides_lack, game=True),
     main=("home", "away", "result"),
 )
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pandas as pd
 
@@ -23,7 +22,7 @@ from thali._data.similarities.tables import (
 from thali._labels import as_label, shorten
 from thali.errors import DataError
 
-from ..shape import Reading, Shape
+from ..shape import Reading, Shape, refuse
 from ..square import Square, other_labels
 from ..table import RawTable
 
@@ -46,7 +45,7 @@ def match_square(table: RawTable, symmetrize: str | None = None, dissimilarities
     if square is None:
         wrong = "" if listed or not table.named else other_labels(table.frame)
         return (
-            Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: _refuse(wrong), sure=False) if wrong else None
+            Reading(SIMILARITIES, _SQUARE, "square table", table, lambda: refuse(wrong), sure=False) if wrong else None
         )
     if listed and not square.is_symmetric:
         return None
@@ -66,10 +65,6 @@ def _read_square(square: Square, symmetrize: str | None, how_similar: str | None
     elif symmetrize is not None and not square.is_symmetric:
         how += ", average of the two halves"
     return data, f"{data}, {how}; diagonal ignored"
-
-
-def _refuse(wrong: str) -> Any:
-    raise DataError(wrong)
 
 
 SQUARE = Shape(

@@ -10,7 +10,7 @@ from thali.errors import Argument, ArgumentError
 
 from . import english
 from .fields import GROUP
-from .studies import COMPARE, EVIDENCE, FIT, READ, StudyFolder
+from .studies import COMPARE, EVIDENCE, FIT, StudyFolder
 
 
 class Compared(NamedTuple):
@@ -66,7 +66,7 @@ def has_evidence(study: StudyFolder) -> bool:
 
 def has_groups(study: StudyFolder) -> bool:
     """Whether people are divided into groups."""
-    return GROUP in study.read(READ).get("typed", {})
+    return GROUP in study.typed
 
 
 def ticked(study: StudyFolder, run: str) -> list[str]:
@@ -95,5 +95,5 @@ def _kind(study: StudyFolder) -> str:
 
 def _taken_over(study: StudyFolder) -> dict[str, Any]:
     """What was typed about the table, and some of what was typed about the fit."""
-    typed, fitted = study.read(READ).get("typed", {}), study.read(FIT).get("typed", {})
+    typed, fitted = study.typed, study.read(FIT).get("typed", {})
     return {word: value for word, value in (fitted | typed).items() if word in typed or word in _OF_MODELS}

@@ -36,20 +36,10 @@ def label(name: str) -> str:
     return TEXTS["labels"].get(name, name.replace("_", " ").capitalize())
 
 
-def help_of(option: Option, options: Iterable[Option]) -> str:
-    """Return what a field is for, in words of the page instead of those that are typed."""
-    return TEXTS["help"].get(option.name) or in_words(option.help, options)
-
-
 def choice(name: str, word: str) -> str:
     """Return what a word that an option takes is called; "": what holds unless one is chosen."""
     own: dict[str, str] = TEXTS["choices"].get(name, {})
     return own.get(word or "default", word.replace("-", " "))
-
-
-def beside_columns(name: str) -> list[tuple[str, str]]:
-    """Return what an option takes beside names of columns: word and what it is called."""
-    return [(word, TEXTS["field"][word]) for word in BESIDE_COLUMNS.get(name, ())]
 
 
 def method(word: str) -> str:

@@ -116,13 +116,9 @@ def fields(
 
 def model_options(spec: ModelSpec, kind: str, has_people: bool) -> list[Option]:
     """The options of a model that are asked of whoever has data of this kind."""
-    own = [option for option in spec.options if _is_of_model(option) and option.is_for(kind)]
+    of_model = [option for option in spec.options if option.to != DATA or option.type is Path]  # or beside the table
+    own = [option for option in of_model if option.is_for(kind)]
     return [option for option in own if has_people or option.name != PEOPLE]
-
-
-def _is_of_model(option: Option) -> bool:
-    """Whether it is asked with the model: a file beside the table is, too."""
-    return option.to != DATA or option.type is Path
 
 
 def _field(
@@ -133,7 +129,8 @@ def _field(
     methods: Sequence[str],
 ) -> Field:
     kind, choices, default, texts = "text", [], english.in_words(option.default, options), english.texts.field
-    label, help = english.label(option.name), english.help_of(option, options)
+    label = english.label(option.name)
+    help = english.TEXTS["help"].get(option.name) or english.in_words(option.help, options)
     help = "" if help.rstrip(".") == label else help
     answers = {YES: texts.yes, NO: texts.no}
     if option.name == "method":
@@ -146,7 +143,8 @@ def _field(
         choices = [("", texts.is_default.format(value=answers[usual])), (other, answers[other])]
     elif option.metavar == "COLUMN" and option.several:
         kind, default = "columns", ""
-        choices = [*english.beside_columns(option.name), *((each, each) for each in columns)]
+        beside = [(word, english.TEXTS["field"][word]) for word in english.BESIDE_COLUMNS.get(option.name, ())]
+        choices = [*beside, *((each, each) for each in columns)]
     elif option.metavar == "COLUMN":
         kind, default = "column", ""
         choices = [

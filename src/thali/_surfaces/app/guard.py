@@ -84,7 +84,8 @@ class Guard:
 
         most = MAX_UPLOAD if path == "/api/upload" or "/file/" in path else MAX_FORM
         refusal = self._refusal(scope["method"], path, headers, most)
-        if refusal is None and path.startswith("/api/") and not self._has_key(headers):
+        key = headers.get(KEY, "").encode()
+        if refusal is None and path.startswith("/api/") and not hmac.compare_digest(key, self._key.encode()):
             await asyncio.sleep(_PAUSE)
             refusal = 401, "The key is missing or wrong; open the address that thali app printed."
         if refusal is not None:
@@ -118,9 +119,6 @@ class Guard:
             return self._any_address and bool(ip_address(name))
         except ValueError:
             return False
-
-    def _has_key(self, headers: Headers) -> bool:
-        return hmac.compare_digest(headers.get(KEY, "").encode(), self._key.encode())
 
 
 def _complete(headers: MutableHeaders) -> None:

@@ -35,7 +35,7 @@ from .fields import (
     shown_of_data,
     tests_of,
 )
-from .reading import nothing_read
+from .reading import reading_of
 from .runs import Runs, ended
 from .studies import COMPARE, COVER, EVIDENCE, FIT, LOOK, READ, TEST, TOOK, TOOK_TO_COMPARE, Studies, StudyFolder
 
@@ -106,7 +106,9 @@ class Pages:
         """A screen of a study, the one where it stands unless it has that which is asked for, or why it has none."""
         try:
             screens = self._screens(study)
-            here = screen if screen in screens else self._where_it_stands(study, screens)
+            # of a fit that was refused the question, where the reason stands
+            unasked = ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
+            here = screen if screen in screens else unasked
             context = {"study": study.name, "title": study.shown_title, "screens": screens, "here": here}
             shows = {
                 DATA: self._data,
@@ -126,24 +128,20 @@ class Pages:
 
     def _screens(self, study: StudyFolder) -> list[str]:
         """The screens that a study has."""
-        reading, state = nothing_read("") | study.read("reading"), self._runs.state(study, FIT)
+        reading, state = reading_of(study), self._runs.state(study, FIT)
         tests = [TESTS] if reading["kind"] == PAIRS else []
         if is_open(self._runs, study):
             return [DATA, *([ASK] if reading["models"] else []), *tests, ABOUT]
-        if state == runs.ENDED and (study.path / FIT / "report.html").exists():
+        if state == runs.ENDED and study.has_report:
             more = [MORE] if self._runs.draws(study, FIT) else []
             compared = [COMPARE] if candidates(study) else []
             weighed = [EVIDENCE] if has_evidence(study) else []
             return [REPORT, *more, *compared, *weighed, *tests, ABOUT]
         return [RUN, ABOUT]
 
-    def _where_it_stands(self, study: StudyFolder, screens: list[str]) -> str:
-        """The screen that is shown unasked: of a fit that was refused the question, where the reason stands."""
-        return ASK if ASK in screens and self._runs.state(study, FIT) != runs.NEVER else screens[0]
-
     def _data(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """What the table was read as, and what may be typed about its columns."""
-        reading, asked = nothing_read(english.texts.data.not_read) | study.read("reading"), study.read(READ)
+        reading, asked = reading_of(study, english.texts.data.not_read), study.read(READ)
         kind, typed, named = reading["kind"], asked.get("typed", {}), reading["named"]
         columns, offered = reading["columns"], _offered(reading)
 
@@ -175,7 +173,7 @@ class Pages:
 
     def _ask(self, study: StudyFolder, here: str) -> dict[str, Any]:
         """The questions that models answer, with the fields of each; after a fit that was refused, why."""
-        reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
+        reading, asked = reading_of(study), study.read(READ)
         before, given = study.read(FIT) or study.read("draft"), study.files()
         fault, offered = _Fault(ended(study, FIT), before), _offered(reading)
         models = []
@@ -252,7 +250,7 @@ class Pages:
         """Classical tests, and the answer of the last one."""
         return {
             "tests": [(spec.name, english.answers(spec, spec.name)) for spec in tests_of(has_groups(study))],
-            "may_group": not has_groups(study) and bool(_offered(nothing_read("") | study.read("reading"))[GROUP]),
+            "may_group": not has_groups(study) and bool(_offered(reading_of(study))[GROUP]),
             "tested": study.read(TEST).get("name", ""),
             "state": self._runs.state(study, TEST),
             "end": ended(study, TEST),
@@ -275,7 +273,7 @@ class Pages:
         state = self._runs.state(study, FIT)
         if state == runs.ENDED and ended(study, FIT)["message"]:
             return states.not_possible
-        if state == runs.ENDED and not (study.path / FIT / "report.html").exists():
+        if state == runs.ENDED and not study.has_report:
             return states.stopped
         if state == runs.NEVER and study.read("reading").get("problem"):
             return states.not_read
@@ -307,7 +305,7 @@ def _offered(reading: dict[str, Any]) -> dict[str, list[str]]:
 
 def _estimates(study: StudyFolder, is_compared: bool) -> list[str]:
     """How long a comparison of none, one, two, ... models takes, judged by the last one, or by the fit."""
-    parts, texts = (nothing_read("") | study.read("reading"))["parts"], english.texts.compare
+    parts, texts = reading_of(study)["parts"], english.texts.compare
     took, fitted = study.read(TOOK).get("seconds"), study.read(FIT)
     spec, _ = model_named(fitted["model"])
     is_usual = fitted["typed"].get("method", "") in ("", *spec.methods[:1])  # which a comparison fits by, too

@@ -33,6 +33,11 @@ _VALUES = 12  # of an outcome, each with a menu of what it means
 _EXAMPLES = 3  # of cells that may say who answered
 
 
+def reading_of(study: StudyFolder, problem: str = "") -> dict[str, Any]:
+    """What is known of the table of a study; `problem`: what there is to say before it is read."""
+    return nothing_read(problem) | study.read("reading")
+
+
 def nothing_read(problem: str) -> dict[str, Any]:
     """What is known of a table before it is read."""
     empty: dict[str, Any] = {"kind": "", "could_be": "", "size": "", "problem": problem}

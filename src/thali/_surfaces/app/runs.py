@@ -199,7 +199,7 @@ def ended(study: StudyFolder, name: str) -> dict[str, Any]:
 
 def was_refused(study: StudyFolder) -> bool:
     """Whether the fit was not possible as it was asked for, and left nothing."""
-    has_left = (study.path / FIT / "report.html").exists() or (study.path / FIT / "job").exists()
+    has_left = study.has_report or (study.path / FIT / "job").exists()
     return ended(study, FIT)["code"] == REFUSED and not has_left
 
 

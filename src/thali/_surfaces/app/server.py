@@ -47,7 +47,7 @@ from .fields import (
 )
 from .guard import LOCAL, Guard
 from .pages import ABOUT, ASK, COVERED, SCREEN_OF, SCREENS, Pages, is_open, progress_of
-from .reading import nothing_read
+from .reading import nothing_read, reading_of
 from .runs import Runs
 from .studies import (
     COMPARE,
@@ -141,21 +141,22 @@ class Server:
 
     async def read(self, request: Request) -> Response:
         """Read the table again, with what was typed about its columns."""
-        study, form = self._study(request), await _form(request)
+        study, form = await self._study_and_form(request)
         if not is_open(self.runs, study):
             return _problem(english.texts.refused.fitted, 409)
         kind = form.get("kind", "")
         if kind not in ("", *kinds()):
             raise HTTPException(400)
         own = data_options(kind)
-        questions, _ = _questions(study.read(READ).get("typed", {}), own)
+        questions, _ = _questions(study.typed, own)
         typed = {word: value for word, value in questions.items() if word not in form} | _given(form, own)
-        return await self._read(study, {"kind": kind, "typed": typed, **_others(study)})
+        others = {key: value for key, value in study.read(READ).items() if key == "others"}  # who did not answer
+        return await self._read(study, {"kind": kind, "typed": typed, **others})
 
     async def who(self, request: Request) -> Response:
         """Read the table again, once it is known whether a column says who answered."""
-        study, form = self._study(request), await _form(request)
-        reading, asked = nothing_read("") | study.read("reading"), study.read(READ)
+        study, form = await self._study_and_form(request)
+        reading, asked = reading_of(study), study.read(READ)
         if not is_open(self.runs, study):
             return _problem(english.texts.refused.fitted, 409)
         column, *_ = reading["who"] or [""]
@@ -200,7 +201,7 @@ class Server:
 
     async def fit(self, request: Request) -> Response:
         """Fit a model."""
-        study, form = self._study(request), await _form(request)
+        study, form = await self._study_and_form(request)
         if not is_open(self.runs, study):
             return _problem(english.texts.refused.fitted, 409)
         reading = study.read("reading")
@@ -210,7 +211,7 @@ class Server:
         spec, _ = model_named(model)
         if "asked" in form and (problem := await self._asked_of_data(request, study, form)) is not None:
             return problem
-        given = given_of_data(study.read(READ).get("typed", {}), spec.options)
+        given = given_of_data(study.typed, spec.options)
         try:
             typed = given | entered(spec, form, study.files())
         except ThaliError as error:
@@ -257,7 +258,7 @@ class Server:
 
     async def more(self, request: Request) -> Response:
         """Go on with a fit, to more draws of each chain."""
-        study, form = self._study(request), await _form(request)
+        study, form = await self._study_and_form(request)
         asked, draws, texts = study.read(FIT), form.get("draws", "").strip(), english.texts.refused
         had = self.runs.draws(study, FIT)
         if had is None or self.runs.state(study, FIT) in (runs.RUNNING, runs.QUEUED):
@@ -287,12 +288,12 @@ class Server:
 
     async def compare(self, request: Request) -> Response:
         """Compare models by what they predict of data left out."""
-        study, form = self._study(request), await _form(request)
+        study, form = await self._study_and_form(request)
         return self._compared(study, COMPARE, form)
 
     async def evidence(self, request: Request) -> Response:
         """Compare models by their evidence."""
-        study, form = self._study(request), await _form(request)
+        study, form = await self._study_and_form(request)
         if not has_evidence(study):
             raise HTTPException(404)
         return self._compared(study, EVIDENCE, form)
@@ -317,7 +318,7 @@ class Server:
         spec = next((spec for spec in tests_of(has_groups(study)) if spec.name == name), None)
         if spec is None or study.read("reading").get("kind") != PAIRS:
             raise HTTPException(404)
-        typed = study.read(READ).get("typed", {})
+        typed = study.typed
         study.write(TEST, {"name": name, "typed": given_of_data(typed, spec.options), "paths": []})
         self.runs.begin(study, TEST)
         return _go(study, SCREEN_OF[TEST])
@@ -350,7 +351,7 @@ class Server:
 
     async def rename(self, request: Request) -> Response:
         """Call a study something else."""
-        study, form = self._study(request), await _form(request)
+        study, form = await self._study_and_form(request)
         try:
             self.studies.rename(study, form.get("title", ""))
         except ArgumentError as error:
@@ -402,6 +403,9 @@ class Server:
         if study is None:
             raise HTTPException(404)
         return study
+
+    async def _study_and_form(self, request: Request) -> tuple[StudyFolder, dict[str, str]]:
+        return self._study(request), await _form(request)
 
     def _run(self, request: Request) -> str:
         name = request.path_params["run"]
@@ -481,11 +485,6 @@ def _questions(typed: dict[str, Any], options: Sequence[Option]) -> tuple[dict[s
     words = {option.word for option in options if option.name in QUESTIONS}
     asked = {word: value for word, value in typed.items() if word in words}
     return asked, {word: value for word, value in typed.items() if word not in asked}
-
-
-def _others(study: StudyFolder) -> dict[str, Any]:
-    """The columns that are known not to say who answered."""
-    return {key: value for key, value in study.read(READ).items() if key == "others"}
 
 
 async def _form(request: Request) -> dict[str, str]:

@@ -118,6 +118,16 @@ class StudyFolder:
         return file.read_bytes()[-_LOG:].decode("utf-8", "replace") if file.is_file() else ""
 
     @property
+    def typed(self) -> dict[str, Any]:
+        """What was typed about the table, by the words of the options."""
+        return self.read(READ).get("typed", {})
+
+    @property
+    def has_report(self) -> bool:
+        """Whether a fit has left its report."""
+        return (self.path / FIT / "report.html").exists()
+
+    @property
     def title(self) -> str:
         """What it is called."""
         return self.about["title"]

@@ -38,6 +38,11 @@ _Slides = Annotated[
 ]
 
 
+def _given(typed: dict[str, Any]) -> dict[str, Any]:
+    """The options that were typed, by their words."""
+    return {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
+
+
 @takes_options_of_models()
 def fit(
     data: Annotated[
@@ -90,7 +95,7 @@ def fit(
             terminal,
             data,
             model,
-            {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
+            _given(typed),
             out,
             overwrite,
             formats_of(tables, pictures, out),
@@ -266,7 +271,7 @@ def compare(
             data,
             models,
             own,
-            {name.replace("_", "-"): value for name, value in typed.items() if value is not None},
+            _given(typed),
             out,
             overwrite,
             formats_of(tables, pictures, out),
@@ -312,7 +317,7 @@ def test(
             list_tests()
             return
         terminal.print_as(form, quiet)
-        given = {word.replace("_", "-"): value for word, value in typed.items() if value is not None}
+        given = _given(typed)
         run_test(terminal, name, data or [], given, out, formats_of(tables, None, out))
 
 
@@ -516,7 +521,7 @@ def leaderboard(
     from .commands.leaderboard import run_leaderboard
 
     with plain_messages(OptionWords(LEADERBOARD)) as terminal:
-        given = {name.replace("_", "-"): value for name, value in typed.items() if value is not None}
+        given = _given(typed)
         terminal.print_as(form, quiet)
         run_leaderboard(terminal, data, given, out, report, {"title": title, "author": author, "question": question})
 

@@ -36,16 +36,10 @@ def check_folder(folder: Path, option: str = "--out") -> Path:
     return existing
 
 
-def write_results(
-    tree: "xarray.DataTree",
-    findings: Findings,
-    folder: Path,
-    formats: Iterable[str],
-    others: Mapping[str, bytes],
-    figures: Figures | None,
-) -> list[str]:
-    """Write the model and each table in these formats, all or none; then each picture."""
-    return write_findings(findings, folder, formats, {**_model_file(tree), **others}, figures)
+def check_out(out: Path | None) -> None:
+    """Refuse a folder of --out that cannot be written, if there is one."""
+    if out is not None:
+        check_folder(out)
 
 
 def write_findings(
@@ -72,10 +66,10 @@ def write_findings(
 
 def write_model(tree: "xarray.DataTree", folder: Path) -> None:
     """Write the model alone."""
-    write_all(folder, _model_file(tree))
+    write_all(folder, model_file(tree))
 
 
-def _model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
+def model_file(tree: "xarray.DataTree") -> dict[str, bytes | memoryview]:
     """posterior.nc, or model.nc where there are no draws."""
     from thali._model.saved import IN_FOLDER
     from thali._posterior import store

@@ -212,7 +212,7 @@ def takes(parameters: list[inspect.Parameter]) -> Callable[[Callable[..., None]]
 
 def _parameter(word: str, owned: list[Owned], of: int) -> inspect.Parameter:
     """An option of several models as typer takes it; `of` is how many models there are."""
-    metavars = {_metavar(spec, each) for spec, each in owned}
+    metavars = {each.metavar or "|".join(each.words) for _, each in owned}
     metavar = metavars.pop() if len(metavars) == 1 else None
     return _as_typer(owned[0][1], metavar, _help(owned, of), _default(owned))
 
@@ -232,10 +232,6 @@ def _as_typer(option: Option, metavar: str | None, help: str, default: str | boo
     return inspect.Parameter(
         name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None, annotation=Annotated[annotation, settings]
     )
-
-
-def _metavar(spec: ModelSpec, option: Option) -> str | None:
-    return option.metavar or "|".join(option.words) or None
 
 
 def _help(owned: list[Owned], of: int) -> str:

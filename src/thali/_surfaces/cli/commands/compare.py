@@ -16,7 +16,7 @@ from thali._posterior.dependence import ADJUSTED
 from thali.errors import Argument, ArgumentError
 
 from ..boundary import INTERRUPTED, Terminal, notify
-from ..files import check_folder
+from ..files import check_out
 from ..loading import NamedData, find_data, kind_of_data, load
 from ..models import model_for
 from ..naming_models import parse_models, specs_in
@@ -56,8 +56,7 @@ def run_compare(
     specs = specs_in(models or "")
     terminal.know(_known(specs, OVERWRITE))
     values = {word: value_of(_option(word, specs), value) for word, value in typed.items()}
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     found = find_data(data_name)
     spec = _spec_of_data(found, specs, values)
     data: Any

@@ -4,12 +4,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from thali._data.roles import column_names
 from thali._labels import plural, shorten
 from thali._model.finding import ON_SCREEN, Brief, Finding, Findings, Maker
 from thali.errors import ArgumentError, DataError
 
 from ..boundary import Terminal, notify
-from ..files import check_folder, table_files, write_all
+from ..files import check_out, table_files, write_all
 
 if TYPE_CHECKING:
     import pandas
@@ -29,8 +30,7 @@ def print_design(
     """Print a balanced design of all pairs of these options, or of so many, and write it."""
     from thali import paired
 
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     design = paired.pair_design(_named_or_counted(options))
     _finish(terminal, {"Design": (design.note, design.table)} | _power(design.table, simulated, seed), out, formats)
 
@@ -49,8 +49,7 @@ def print_set_design(
     """Print a design of sets of these options, or of so many, and write it."""
     from thali import designs
 
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     design = designs.sets(_named_or_counted(options), size, per_person, versions, random_seed=seed)
     sentence = f"{plural(len(design), 'set')} of {size} options, in {plural(versions, 'version')}."
     _finish(terminal, {"Design": (sentence, design)} | _power(design, simulated, seed), out, formats)
@@ -111,8 +110,7 @@ def print_choice_design(
     from thali import designs
     from thali._model.saved import load
 
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     if alternatives is None:
         raise ArgumentError("--tasks requires --alternatives, the number of products per task.")
     if len(files) != 1:
@@ -179,7 +177,7 @@ def _tasks_in(path: Path) -> "list[pandas.DataFrame]":
     if "task" not in frame.columns:
         raise DataError(
             f"{path} must have one row per product and the columns task and the attributes; it has"
-            f" {', '.join(map(str, frame.columns))}."
+            f" {', '.join(column_names(frame))}."
         )
     return [part.drop(columns="task") for _, part in frame.groupby("task", sort=False)]
 
@@ -209,7 +207,7 @@ def _attributes_in(path: str) -> tuple[dict[str, list[str]], Numbers, Numbers]:
     if not {"attribute", "level"} <= set(frame.columns):
         raise DataError(
             f"{path} must have one row per level and the columns 'attribute', 'level' and optionally 'utility' and"
-            f" 'sd'; its columns are {shorten(list(map(str, frame.columns)))}."
+            f" 'sd'; its columns are {shorten(column_names(frame))}."
         )
     parts = {str(name): part for name, part in frame.groupby("attribute", sort=False)}
     found = [

@@ -20,7 +20,7 @@ from thali.errors import Argument, ArgumentError
 
 from ...figures import Figures
 from ..boundary import INTERRUPTED, Terminal, notify
-from ..files import check_folder, write_model, write_results, write_slides, write_somewhere
+from ..files import check_folder, model_file, write_findings, write_model, write_slides, write_somewhere
 from ..loading import find_data, kind_of_data, load
 from ..models import model_for, model_implied, model_named
 from ..options import by_word, given_of_table
@@ -120,7 +120,8 @@ def run_fit(
             wrote = ["the posterior" if "posterior" in tree.children else "the model", "the tables"]
 
             def write_to(folder: Path) -> None:
-                wrote[2:] = ["the pictures"] * bool(write_results(tree, findings, folder, formats, noting, figures))
+                others = {**model_file(tree), **noting}
+                wrote[2:] = ["the pictures"] * bool(write_findings(findings, folder, formats, others, figures))
 
             place = write_somewhere(out, write_to)
             notify(f"wrote {', '.join(wrote[:-1]) + ' and ' if wrote[1:] else ''}{wrote[-1]} to the folder '{place}'.")

@@ -87,16 +87,19 @@ def command_in(folder: Path) -> tuple[str, dict[str, Any]]:
 
 def _may_be_written(page: Path, out: Path) -> bool:
     """Whether a job may write its report there: to its own folder, to a new file, or in place of a report of thali."""
-    if page.resolve().is_relative_to(out.resolve()) or not os.path.lexists(page):
-        return True
-    return page.is_file() and _OF_THALI in page.read_bytes()[:1000]
+    return _is_own(page, out) or (page.is_file() and _OF_THALI in page.read_bytes()[:1000])
 
 
 def _may_hold_slides(slides: Path, out: Path) -> bool:
     """Whether a job may write its slides there: to its own folder, a new one, or one that holds slides alone."""
-    if slides.resolve().is_relative_to(out.resolve()) or not os.path.lexists(slides):
+    if _is_own(slides, out):
         return True
     return slides.is_dir() and all(is_slide(each.name) and each.is_file() for each in slides.iterdir())
+
+
+def _is_own(place: Path, out: Path) -> bool:
+    """Whether a place is in the folder of a job, or new."""
+    return place.resolve().is_relative_to(out.resolve()) or not os.path.lexists(place)
 
 
 def _are_of(arguments: Any, kinds: Mapping[str, Any]) -> bool:

@@ -8,7 +8,7 @@ from thali.errors import Argument, DataError
 
 from ...figures import Figures
 from ..boundary import Terminal, notify
-from ..files import check_folder, write_findings
+from ..files import check_out, write_findings
 from ..loading import load_pairs
 from ..options import LEADERBOARD
 from ..values import value_of
@@ -53,8 +53,7 @@ def run_leaderboard(
     from thali._paired.made import in_words
 
     wanted = {each.name: value_of(each, typed[each.word]) for each in LEADERBOARD if each.word in typed}
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     check_report(page, cover)
     board = _board(names, wanted, not terminal.is_quiet)
     findings = findings_of(board)

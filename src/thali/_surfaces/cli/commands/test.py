@@ -14,7 +14,7 @@ from thali.errors import Argument, ArgumentError
 
 from ..boundary import Terminal, notify
 from ..classical import TESTS
-from ..files import check_folder, table_files, write_all
+from ..files import check_out, table_files, write_all
 from ..loading import load_pairs
 from ..models import options_of
 from ..naming_models import parse_aspects
@@ -51,8 +51,7 @@ def run_test(
     spec = test_named(name)
     options = options_of(spec, typed, None, TESTS)
     terminal.know(spec.options)
-    if out is not None:
-        check_folder(out)
+    check_out(out)
     values = {option.name: value_of(option, typed[word]) for word, option in options.items()}
 
     def of(to: str) -> dict[str, Any]:
@@ -100,6 +99,12 @@ def _fitted(data: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     return thali.EliminationByAspects(aspects, unique=unique, method="maximum-likelihood").fit(data)
 
 
+def _fitted_to(files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
+    """A model of the comparisons in a file, of unique aspects unless others were typed."""
+    data = _read(files[0], wanted)
+    return _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
+
+
 def _of_data(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
     """A test that takes the data, and aspects perhaps."""
     if spec.name == "trinary" and not aspects:
@@ -123,8 +128,7 @@ def _likelihood_ratio(spec: ModelSpec, files: list[str], wanted: Any, aspects: A
 
 
 def _wald(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
-    data = _read(files[0], wanted)
-    model = _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
+    model = _fitted_to(files, wanted, aspects, fit)
     return load(spec.cls)(model, fit["contrasts"], **({"scale": fit["scale"]} if "scale" in fit else {}))
 
 
@@ -138,14 +142,11 @@ def _group(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: di
             f"{plural(len(files), 'file')} and {'no column' if column is None else f'column {column!r}'}.",
         )
     each = [_read(name, wanted) for name in files]
-    groups = each[0].by_group(column) if column is not None else dict(zip(map(_stem, files), each, strict=True))
+    named = {Path(file).stem: data for file, data in zip(files, each, strict=True)}
+    groups = named if column is None else each[0].by_group(column)
     if len(groups) < len(files):
         raise ArgumentError("Two files have the same name, which is the name of the group; rename one.")
     return load(spec.cls)(groups, **_aspects(aspects, each[0]), **fit)
-
-
-def _stem(name: str) -> str:
-    return Path(name).stem
 
 
 def _order(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
@@ -166,8 +167,7 @@ def _bootstrap(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit
 
 
 def _parametric(spec: ModelSpec, files: list[str], wanted: Any, aspects: Any, fit: dict[str, Any]) -> Any:
-    data = _read(files[0], wanted)
-    model = _fitted(data, **{"aspects": "unique"} | _aspects(aspects, data), fit=fit)
+    model = _fitted_to(files, wanted, aspects, fit)
     return load(spec.cls)(model, **{name: value for name, value in fit.items() if name != "unique"})
 
 
