@@ -45,7 +45,8 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
     from scipy.special import expit
 
     seen = compared_levels(data)
-    real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= _first_real(data))]
+    first_real = int(data.scheme.has_inside)  # number of the first attribute; 0: the no-choice option
+    real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= first_real)]
     real = data.products[:1] if not len(real) else real
     products = real[evenly_spaced(len(real), _PRODUCTS)]
     numbers, own = [len(each) for each in seen.values()], list(seen.values())
@@ -59,11 +60,6 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
     labels = data.scheme.labels
     named = [(name, labels[name][level]) for name, kept in seen.items() for level in kept]
     return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))
-
-
-def _first_real(data: "ChoiceExperiment") -> int:
-    """The least number of the first attribute in a product that is not the no-choice option."""
-    return 1 if data.scheme.has_inside else 0
 
 
 def compared_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:
