@@ -74,14 +74,13 @@ class Predictions(ScikitLearn):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    if TYPE_CHECKING:
+    _is_fitted: Any
+    _require_method_of_draws: Any
 
-        def _is_fitted(self) -> bool: ...
+    if TYPE_CHECKING:
 
         @property
         def _engine(self) -> Any: ...
-
-        def _require_method_of_draws(self) -> None: ...
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         raise NotImplementedError

@@ -414,15 +414,14 @@ def _blocks(draws: int, size: int) -> Iterator[slice]:
 
 
 class LogitAnswers(MarketAnswers):
-    """The answers of a logit. A subclass has `_chooser`, and `_checked`: what it makes of data before the fit."""
+    """The answers of a logit. A subclass has `_chooser`, and `_checked`."""
+
+    _checked: Any  # (data): what it makes of them before the fit
 
     def prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data, after every check of them that it makes; nothing is fitted."""
         self._checked(data)
         return Prepared()
-
-    def _checked(self, data: Any) -> Any:
-        raise NotImplementedError
 
     def _chooser(self) -> "LogitChooser":
         raise NotImplementedError

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.places import evenly_spaced, starts
-from thali._people.segments import Preferences
+from thali._people.segments import Preferences, spaced_draws
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -40,7 +40,7 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
 
     .. math:: P(b \succ a) = 1 \Big/ \big(1 + e^{(x_a - x_b)^T \beta_n}\big)
 
-    The products are those of the data, which are given one level or the other.
+    The products are those of the data, which are given one level or the other. Of many draws some are taken.
     """
     from scipy.special import expit
 
@@ -57,6 +57,7 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
             steps, times = np.unique(coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True)
             yield expit(tastes @ steps.T) @ (times / times.sum())
 
+    tastes = tastes[spaced_draws(len(tastes), data.n_respondents, sum(numbers))]
     labels = data.scheme.labels
     named = [(name, labels[name][level]) for name, kept in seen.items() for level in kept]
     return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))

@@ -62,14 +62,10 @@ def to_datatree(
 
 def draws_group(draws: "Particles") -> "xarray.Dataset":
     """The label-free quantities as a group of a tree."""
-    import xarray as xr
+    from thali._posterior.store import described_draws
 
     variables = {name: (("chain", "draw"), values) for name, values in quantities_of(draws).items()}
-    chains, kept = variables["alpha"][1].shape
-    group = xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(kept)})
-    for name, variable in group.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-    return group
+    return described_draws(variables, {}, variables["alpha"][1].shape, _DESCRIPTIONS)
 
 
 def _stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":
