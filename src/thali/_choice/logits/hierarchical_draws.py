@@ -314,7 +314,6 @@ def draws_group(
     attention: Attention,
 ) -> "xarray.Dataset":
     """Draws (chain, draw, ...) of the numbers of chains as a group of a tree, in the units of the attributes."""
-
     by, factors = ("chain", "draw"), scale.factors()
     in_units = beta / scale.scale
     in_units = in_units @ scale.steps.T if scale.sign.any() else in_units

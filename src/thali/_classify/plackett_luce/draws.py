@@ -138,7 +138,6 @@ def quantities_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
 
 def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float) -> "pandas.DataFrame":
     """Mean and interval of every relative weight, the largest first."""
-
     from thali._tables import Table
 
     low, high = np.quantile(weights, tails_of(ci), axis=0)
