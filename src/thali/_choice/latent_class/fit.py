@@ -345,11 +345,6 @@ class ClassFit(NamedTuple):
         return self.best.summit.where.value
 
     @property
-    def people(self) -> int:
-        """Number of people."""
-        return len(self.best.summit.where.membership)
-
-    @property
     def aic(self) -> float:
         """Akaike's criterion."""
         return 2.0 * self.parameters - 2.0 * self.log_likelihood
@@ -357,7 +352,8 @@ class ClassFit(NamedTuple):
     @property
     def bic(self) -> float:
         """Schwarz's criterion; people are the independent observations."""
-        return float(np.log(self.people)) * self.parameters - 2.0 * self.log_likelihood
+        people = len(self.best.summit.where.membership)
+        return float(np.log(people)) * self.parameters - 2.0 * self.log_likelihood
 
     @property
     def entropy_r2(self) -> float:

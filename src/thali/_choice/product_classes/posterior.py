@@ -25,7 +25,7 @@ _DESCRIPTIONS = {
 
 def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
     """The label-free quantities of every draw, as arrays (chain, draw)."""
-    groups = int(draws.group.max(initial=0)) + 1
+    groups = draws.n_groups
     owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
     values = {
         "n_classes": np.diff(draws.first_class),
