@@ -68,7 +68,8 @@ def _run(function: Callable[..., Any], tasks: dict[int, Any], cores: int | None)
     if cores is None and set_by_user is None and backend.default_n_jobs == 1:  # of a cluster: all of it
         cores = cpu_count()
     jobs = [delayed(run_numbered)(function, number, task) for number, task in tasks.items()]
-    parallel: Any = partial(Parallel, n_jobs=cores, batch_size=1)
+    settings: dict[str, Any] = {"n_jobs": cores, "batch_size": 1}
+    parallel = partial(Parallel, **settings)
     if backend.supports_return_generator:
         yield from parallel(return_as="generator_unordered")(jobs)
         return
