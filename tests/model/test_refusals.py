@@ -102,3 +102,11 @@ def test_before_the_fit_there_is_no_answer(name):
         given = [None for one in wanted if one.default is one.empty and one.kind == one.POSITIONAL_OR_KEYWORD]
         with pytest.raises(NotFittedError, match="been fitted"):
             getattr(model, each)(*given)
+
+
+def test_what_is_no_covariate_and_no_folder_is_refused():
+    tiny = MODELS["elimination-by-aspects"]
+    with refused(DataError, "3"):
+        fit_with(tiny, "covariates", 3)
+    with refused(ArgumentError, "job", "3"):
+        fit_with(tiny, "job", 3)

@@ -8,7 +8,7 @@ import numpy as np
 
 from thali._inference.optimise import Concave, newton
 from thali._labels import listed, shorten, suggest
-from thali.errors import Argument, ArgumentError, InPython, one_of
+from thali.errors import Argument, ArgumentError, DataError, InPython, one_of
 
 from .coding import Coding, coding_by
 
@@ -129,7 +129,10 @@ def _least_squares(information: np.ndarray, gradient: np.ndarray) -> np.ndarray:
 
 
 def independent_columns(tasks: EncodedTasks) -> np.ndarray:
-    """Whether each column is linearly independent, within tasks, of those before it, as a bool array (p,)."""
+    """Whether each column is linearly independent, within tasks, of those before it, as a bool array (p,).
+
+    Raises a DataError if none is.
+    """
     x, starts = tasks.matrix, tasks.first_row[:-1]
     means = np.add.reduceat(x, starts) / np.diff(tasks.first_row)[:, None]
     within = x - means[tasks.task_of_row]
@@ -143,6 +146,10 @@ def independent_columns(tasks: EncodedTasks) -> np.ndarray:
         if np.linalg.norm(rest) > 1e-9 * max(size, 1e-300):
             kept[j] = True
             basis = np.column_stack([basis, rest / np.linalg.norm(rest)])
+    if not kept.any():
+        raise DataError(
+            "No attribute varies within a task, so the choices contain no information on tastes; check the design."
+        )
     return kept
 
 

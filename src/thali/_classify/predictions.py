@@ -74,14 +74,13 @@ class Predictions(ScikitLearn):
     n_features_in_: int
     feature_names_in_: np.ndarray
 
-    if TYPE_CHECKING:
+    _is_fitted: Any
+    _require_method_of_draws: Any
 
-        def _is_fitted(self) -> bool: ...
+    if TYPE_CHECKING:
 
         @property
         def _engine(self) -> Any: ...
-
-        def _require_method_of_draws(self) -> None: ...
 
     def _probabilities(self, matrix: np.ndarray) -> np.ndarray:
         raise NotImplementedError
@@ -372,20 +371,16 @@ class _OtherNames(DataError):
 
     def render(self, words: Words) -> str:
         """The difference, in lines."""
-        return _difference(*self.args)
-
-
-def _difference(names: list[str], known: list[str]) -> str:
-    """How columns differ from those of the fit."""
-    message = "The feature names should match those that were passed during fit.\n"
-    unseen, missing = sorted(set(names) - set(known)), sorted(set(known) - set(names))
-    if unseen:
-        message += f"Feature names unseen at fit time:\n{_listed(unseen)}"
-    if missing:
-        message += f"Feature names seen at fit time, yet now missing:\n{_listed(missing)}"
-    if not unseen and not missing:
-        message += "Feature names must be in the same order as they were in fit.\n"
-    return message + "Pass X[model.feature_names_in_]."
+        names, known = map(set, self.args)
+        message = "The feature names should match those that were passed during fit.\n"
+        unseen, missing = sorted(names - known), sorted(known - names)
+        if unseen:
+            message += f"Feature names unseen at fit time:\n{_listed(unseen)}"
+        if missing:
+            message += f"Feature names seen at fit time, yet now missing:\n{_listed(missing)}"
+        if not unseen and not missing:
+            message += "Feature names must be in the same order as they were in fit.\n"
+        return message + "Pass X[model.feature_names_in_]."
 
 
 def _listed(names: list[str]) -> str:

@@ -21,12 +21,17 @@ def observed_groups(
     """The groups observed_data and constant_data: classes as numbers, which ArviZ can draw, and their names."""
     import xarray as xr
 
-    names = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    names = class_labels(classes)
     label = ("row", np.asarray(codes, np.int64), {"description": LABEL})
     return {
         "observed_data": xr.Dataset({"label": label}, {"row": np.arange(len(codes))}),
         "constant_data": xr.Dataset({"classes": ("class_number", names), **constants}),
     }
+
+
+def class_labels(classes: np.ndarray) -> np.ndarray:
+    """The classes as coordinates that files can hold."""
+    return np.asarray(classes.astype(str) if classes.dtype == object else classes)
 
 
 def observed_rows(data: TrainingData, classes: np.ndarray, constants: Mapping[str, Any]) -> "dict[str, xarray.Dataset]":

@@ -3,7 +3,8 @@
 import math
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -85,7 +86,9 @@ def compare_by_evidence(
         ]
         batch = Batch(tasks, lambda task: key_of(task.place), _found, _record_of, folder)
         interrupted = batch.finish(
-            Progress(False, "", len(tasks)), lambda record: record["seconds"], _on_workers if spread else in_turn
+            Progress(False, "", len(tasks)),
+            lambda record: record["seconds"],
+            partial(run_all, cores=None) if spread else in_turn,
         )
         if interrupted and not batch.records:
             raise KeyboardInterrupt
@@ -134,11 +137,6 @@ def warn_of_evidence(table: "pandas.DataFrame", go_on: str | Fact) -> None:
 def places_of(names: Iterable[str]) -> list[Fit]:
     """Every model with its place, which decides about its seed."""
     return [(name, number) for number, name in enumerate(names)]
-
-
-def _on_workers(function: Callable[[EvidenceTask], Record], tasks: list[EvidenceTask]) -> Iterator[tuple[int, Any]]:
-    """Run the tasks on the workers of joblib."""
-    return run_all(function, tasks, None)
 
 
 def _record_of(task: EvidenceTask, given: Any) -> Record:

@@ -270,17 +270,13 @@ class ScoredOccasions:
         who, answer = np.divmod(keys, width)
         return of_choices(self.data, who, *self.data.places_of(answer), times=times.astype(float))
 
-    def predicted_by(self, model: Any) -> np.ndarray:
-        """Probabilities of every alternative of every occasion."""
-        return self.by_alternative(model.predict_proba(self.choices))
-
     def log_predicted_by(self, model: Any) -> np.ndarray:
         """The ln of the probability of all choices of each respondent together, by a model of thali."""
         return np.asarray(model.log_predictive(self.choices).loc[list(self.respondents)])
 
-    def by_alternative(self, predicted: Any) -> np.ndarray:
+    def predicted_by(self, model: Any) -> np.ndarray:
         """Probabilities of every alternative of every occasion, from those of the members of each set of `choices`."""
-        found = [np.asarray(each, float) for each in predicted]
+        found = [np.asarray(each, float) for each in model.predict_proba(self.choices)]
         sizes = self.choices.answers
         if [each.shape for each in found] != [(size,) for size in sizes]:
             raise DataError(

@@ -72,9 +72,6 @@ class RowSplitter(Splitter):
         """Some rows of the covariates."""
         return self.X.iloc[np.flatnonzero(wanted)] if self.is_frame else self.X[np.flatnonzero(wanted)]
 
-    def units(self, part: np.ndarray) -> np.ndarray:
-        return np.flatnonzero(part)
-
     def labels(self, units: np.ndarray) -> "pandas.Index":
         import pandas as pd
 

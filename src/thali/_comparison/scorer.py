@@ -88,7 +88,7 @@ class Scorer(ABC):
             else:
                 columns[name], columns[f"{name}_se"] = found.means(name)
         for frame, name in ({self.main: "difference"} | self.differences).items():
-            columns[name], columns[f"{name}_se"] = found.differences(frame)
+            columns[name], columns[f"{name}_se"] = found.differences_from(found.best, frame)
         if "seconds" in self.table:
             columns["seconds"] = found.seconds()
         if "r_hat" in self.table:

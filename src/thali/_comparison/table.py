@@ -96,10 +96,6 @@ class ScoreTable:
         values = self.counted(frame)
         return self._columns({name: values[name].to_numpy() for name in self.order}, values.index)
 
-    def differences(self, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
-        """The same of the differences from the best model, by the main score."""
-        return self.differences_from(self.best, frame)
-
     def differences_from(self, best: str | None, frame: str) -> tuple[dict[Any, Any], dict[Any, Any]]:
         """The same of the differences from a model."""
         values = self.counted(frame)

@@ -214,7 +214,7 @@ class Watch:
         folder: FitFolder | None,
         limit: TimeLimit,
         place: dict[str, Any],
-        status: Callable[[Sequence[Any]], str] = lambda chains: "",
+        status: Callable[[Sequence[Any]], str],
     ) -> None:
         self._chains, self._progress, self._folder, self._limit = chains, progress, folder, limit
         self._place, self._status = place, status

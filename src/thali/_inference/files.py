@@ -53,12 +53,12 @@ _SEAL = b"\nthali %020d bytes, sha256 %s\n"  # the length and the hash of everyt
 _SEAL_SIZE = len(_SEAL % (0, b"0" * 64))
 
 
-def atomic_write(path: Path, content: bytes | memoryview, mode: int = 0o666) -> None:
-    """Replace a file by the content, atomically; `mode`: who may read it, less what the system forbids."""
-    write_together(path.parent, {path.name: content}, mode)
+def atomic_write(path: Path, content: bytes | memoryview) -> None:
+    """Replace a file by the content, atomically."""
+    write_together(path.parent, {path.name: content})
 
 
-def write_together(folder: Path, contents: Mapping[str, bytes | memoryview], mode: int = 0o666) -> None:
+def write_together(folder: Path, contents: Mapping[str, bytes | memoryview]) -> None:
     """Write files to a folder; none of them appears before all of them are safely on disk."""
     for name in contents:
         check_place(folder / name)
@@ -68,7 +68,7 @@ def write_together(folder: Path, contents: Mapping[str, bytes | memoryview], mod
         _remove_parts(folder, contents)
         for name, new in unfinished.items():
             path = folder / name
-            with open(new, "xb", opener=lambda file, flags: os.open(file, flags, mode)) as file:
+            with open(new, "xb", opener=lambda file, flags: os.open(file, flags, 0o666)) as file:
                 file.write(contents[name])
                 file.flush()
                 os.fsync(file.fileno())

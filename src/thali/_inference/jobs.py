@@ -28,7 +28,18 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from thali.errors import DataError, Fact, IncompleteWarning, Message, ModelName, Setting, ThaliError, Words
+from thali.errors import (
+    Argument,
+    ArgumentError,
+    DataError,
+    Fact,
+    IncompleteWarning,
+    Message,
+    ModelName,
+    Setting,
+    ThaliError,
+    Words,
+)
 
 from .arrays import Arrays, from_bytes, prefixed, to_bytes, without_prefix
 from .files import atomic_write, cannot_write, lock
@@ -88,7 +99,10 @@ class JobFolder:
     """
 
     def __init__(self, path: Any, stamp: Mapping[str, Any], random_seed: Any) -> None:
-        self.path: Path = Path(path)
+        try:
+            self.path: Path = Path(path)
+        except TypeError:
+            raise ArgumentError(Argument("job"), f" must be the path of a folder; got {path!r}.") from None
         seed = None if random_seed is None else seed_as_json(root(random_seed))
         self._stamp = json.loads(json.dumps({"versions": versions(), **stamp, "seed": seed}))
         self._segments: list[dict[str, str]] = []

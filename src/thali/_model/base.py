@@ -185,7 +185,7 @@ class Model:
 
     def __getstate__(self) -> dict[str, Any]:
         """What a copy is made of: what can be computed again is left out, some of which no pickle can hold."""
-        return {name: value for name, value in vars(self).items() if name not in _MADE}
+        return {name: value for name, value in vars(self).items() if name != "_kept"}
 
     def _once(self, name: Any, make: Callable[[], Any]) -> Any:
         """What this makes of the fit, made once for it."""
@@ -322,14 +322,11 @@ class Model:
         from .finding import Findings
 
         self._require_fitted()
-        fitted = self._fitted_attributes()
-        kept = vars(self).get("_found")
-        if kept is not None and kept[0].are(settings) and _are_the_same(kept[1], fitted):
-            return kept[2]
-        makers = import_module(self._engine.findings or self._FINDINGS).makers_of(self, settings)
-        found = Findings(self, makers, settings)
-        self._found = settings, fitted, found
-        return found
+        kept = self._once("findings", dict)
+        if not kept or not kept["settings"].are(settings):
+            makers = import_module(self._engine.findings or self._FINDINGS).makers_of(self, settings)
+            kept |= {"settings": settings, "found": Findings(self, makers, settings)}
+        return kept["found"]
 
     def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
         """The settings of the answer of a fit to these data, after every check that can be made before it."""
@@ -389,9 +386,6 @@ class FixedMethod(Model):
         if self._is_fitted() and params.get("method", self.method) != self.method:
             raise ArgumentError(Argument("method"), " cannot be changed; construct a new model.")
         return super().set_params(**params)
-
-
-_MADE = ("_found", "_kept")  # attributes that hold what was made of a fit
 
 
 def _are_the_same(one: dict[str, Any], other: dict[str, Any]) -> bool:

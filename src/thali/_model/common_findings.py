@@ -92,8 +92,12 @@ def brief_of_chains(found: Any) -> Brief:
     """What a screen says of chains: how well they agree, or all of what is wrong."""
     if not found.agrees or "r_hat" not in found.facts:
         return Brief("Chains")
-    facts = {"r_hat": r_hat_in_words(found.facts["r_hat"]), "ess": f"{found.facts['ess']:,.0f}"}
-    return Brief("Chains", phrase(SENTENCES, "chains brief", **facts))
+    return Brief("Chains", phrase(SENTENCES, "chains brief", **_in_words(found.facts)))
+
+
+def _in_words(facts: dict[str, Any]) -> dict[str, str]:
+    """R-hat and effective sample size of a convergence check."""
+    return {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
 
 
 def makers_of(model: Any, settings: AnswerSettings) -> tuple[Maker, ...]:
@@ -110,8 +114,16 @@ def check_of(
 ) -> Finding:
     """The finding about a check of what was observed against replicates."""
     headline = "" if good is None else SENTENCES["check good" if good else "check bad"]
-    answer = {"picture": picture, "good": good, "headline": headline, "brief": Brief("Fit")}
-    return Finding(sentence, title=title, table=table, is_printed=False, **answer)
+    return Finding(
+        sentence,
+        title=title,
+        table=table,
+        is_printed=False,
+        picture=picture,
+        good=good,
+        headline=headline,
+        brief=Brief("Fit"),
+    )
 
 
 def methods_of(model: Any, modelled: tuple[Text, ...], settings: AnswerSettings) -> Finding:
@@ -125,17 +137,15 @@ def _of_run(model: Any, settings: AnswerSettings) -> tuple[Text, ...]:
         return (phrase(SENTENCES, "computed", program=program()),)
     sizes, facts = model._view.draws.sizes, model.convergence().facts
     kept = {"program": program(), "chains": f"{sizes['chain']:,}", "draws": f"{sizes['draw']:,}"}
-    sentences: list[Text] = [phrase(SENTENCES, "kept", **kept)]
-    sentences += judged(facts)
-    return (*sentences, phrase(SENTENCES, "intervals", interval=interval_name(settings.ci)))
+    intervals = phrase(SENTENCES, "intervals", interval=interval_name(settings.ci))
+    return (phrase(SENTENCES, "kept", **kept), *judged(facts), intervals)
 
 
 def judged(facts: dict[str, Any]) -> tuple[Text, ...]:
     """How it was judged whether chains agree, by the facts of a convergence check; nothing of a single chain."""
     if "r_hat" not in facts:
         return ()
-    shown = {"r_hat": r_hat_in_words(facts["r_hat"]), "ess": f"{facts['ess']:,.0f}"}
-    return (phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **shown),)
+    return (phrase(SENTENCES, "judged", source=Cite("vehtari2021"), **_in_words(facts)),)
 
 
 def describes(check: "pandas.DataFrame") -> bool | None:

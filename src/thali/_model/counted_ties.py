@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from thali._arguments import one_of
+from thali._arguments import is_list, one_of
 from thali._data.choices.choices import ties_in_rankings
 from thali._data.judged import Judged
 from thali._data.kinds import CHOICES
@@ -25,4 +25,4 @@ def counted(data: Judged, ties: Any, allowed: tuple[str, ...]) -> Any:
 
 def with_covariates(data: Judged, names: Any) -> Any:
     """The data with the covariates that a model with that argument `covariates` takes; None: all that they have."""
-    return data if names is None else data.with_covariates([names] if isinstance(names, str) else names)
+    return data if names is None else data.with_covariates(names if is_list(names) else [names])

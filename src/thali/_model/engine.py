@@ -85,7 +85,6 @@ class Engine:
 
     def refuse_to_go_on(self) -> None:
         """Raise if no fit by this method can draw further."""
-        return None
 
 
 class SamplingEngine(Engine):

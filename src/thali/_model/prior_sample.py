@@ -56,7 +56,10 @@ def with_replicates(model: "RunByChains", random_seed: Any, *design: Any) -> "xa
     posterior = model._view
     known = posterior.observed
     given = model._observed(*design)
-    if not given or not all(_is_same(known[name].values, values) for name, values in given.items()):
+    is_same = (
+        np.array_equal(known[name].values, values, equal_nan=values.dtype.kind == "f") for name, values in given.items()
+    )
+    if not given or not all(is_same):
         raise DataError("posterior_predictive requires the data that the model was fitted to; got other data.")
     refuse_large(sum(values.size for values in given.values()), posterior.n_draws)
     drawn = model._replicates(streams(random_seed, 1)[0], *design)
@@ -71,11 +74,6 @@ def observed_of_design(posterior: Any, stored: Any) -> dict[str, np.ndarray]:
         if not np.array_equal(posterior.fixed[name].values, constant[1] if isinstance(constant, tuple) else constant):
             return {}
     return {name: np.asarray(values) for name, (_, values) in stored.observed.items()}
-
-
-def _is_same(known: np.ndarray, given: np.ndarray) -> bool:
-    """Whether an observed variable holds just these values."""
-    return np.array_equal(known, given, equal_nan=given.dtype.kind == "f")
 
 
 def stacked(values: Any, dims: Sequence[Any] = ()) -> tuple[tuple[Any, ...], np.ndarray]:

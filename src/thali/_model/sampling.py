@@ -124,19 +124,18 @@ def sampled(model: "RunByChains", sampling: Sampling[Any]) -> dict[str, Any]:
     if settings is None:
         settings = {"draws": run.draws, "tune": run.tune, "chains": run.chains, "thin": run.thin}
     with opened_job(model, settings, sampling.source, run) as (folder, seed):
-        found = None if folder is None else folder.found
-        if folder is not None and found is not None:
+        start, place = None, {"draws": 0, "tempered": False}
+        if folder is not None and folder.found is not None:
             with as_written(folder.path):
-                _refuse_endless(found, sampling)
-        if found is not None and "tune" in found.place:  # its time has shortened the tuning
-            run = run._replace(tune=found.place["tune"])
+                _refuse_endless(folder.found, sampling)
+            start, place = _Start(folder.found.states, folder.found.draws, 0), folder.found.place
+        shortened = "tune" in place  # its time has shortened the tuning
+        if shortened:
+            run = run._replace(tune=place["tune"])
             sampling = model._sampling(sampling.source, run)
-        target = sampling.least_draws if found is None else max(sampling.least_draws, found.place["draws"])
-        start = None if found is None else _Start(found.states, found.draws, 0)
-        tempered = found is not None and found.place["tempered"]
-        spent = found.place.get("spent", 0) if found is not None else 0
-        work = _Work(model, sampling, run._replace(random_seed=seed), folder, tempered, spent)
-        work.shortened = found is not None and "tune" in found.place
+        target = max(sampling.least_draws, place["draws"])
+        work = _Work(model, sampling, run._replace(random_seed=seed), folder, place["tempered"], place.get("spent", 0))
+        work.shortened = shortened
         tree, attributes, chains = work.carry_out(target, start)
     left = digest_of(sampling.source), parameters_of(model)
     return attributes | {"_state_": work.continuation(chains, tree, *left)}

@@ -129,6 +129,22 @@ def tree_of(groups: Mapping[str, "xarray.Dataset"], attrs: Mapping[Any, Any]) ->
     return tree
 
 
+def described_draws(
+    variables: Mapping[str, Any],
+    coordinates: Mapping[str, Any],
+    shape: tuple[int, ...],
+    descriptions: Mapping[str, str],
+) -> "xarray.Dataset":
+    """Variables (chain, draw, ...) of as many chains and draws as a group of a tree, each with its description."""
+    import xarray as xr
+
+    numbered = {"chain": np.arange(shape[0]), "draw": np.arange(shape[1])}
+    group = xr.Dataset(variables, {**numbered, **coordinates})
+    for name, variable in group.data_vars.items():
+        variable.attrs["description"] = descriptions[str(name)]
+    return group
+
+
 def save(tree: "xarray.DataTree", path: str | os.PathLike[str]) -> None:
     """Write a posterior to one netCDF file, whole or not at all.
 

@@ -144,7 +144,7 @@ DESCRIPTIONS = {
 def share_names(scheme: "Scheme") -> list[str]:
     """Of every level, or group of levels, of an attribute but the first, whose share follows from the others."""
     return [
-        f"{INSIDE}" if name == INSIDE else f"{name}={label}"
+        INSIDE if name == INSIDE else f"{name}={label}"
         for name, (groups, _) in scheme.groups.items()
         for label in groups[1:]
     ]
@@ -212,14 +212,9 @@ class HasReportedRows:
         NotFittedError
             Before `fit`.
         """
-        return reported_rows(self._view.draws)
-
-
-def reported_rows(posterior: "xarray.Dataset") -> dict[str, np.ndarray]:
-    """The rows of a summary: `share` and `effect` of a posterior."""
-    rows = {}
-    for name in DESCRIPTIONS:
-        variable = posterior[name]
-        labels = variable[variable.dims[2]].values
-        rows |= {f"{name}[{label}]": variable.values[..., k] for k, label in enumerate(labels)}
-    return rows
+        rows = {}
+        for name in DESCRIPTIONS:
+            variable = self._view.draws[name]
+            labels = variable[variable.dims[2]].values
+            rows |= {f"{name}[{label}]": variable.values[..., k] for k, label in enumerate(labels)}
+        return rows

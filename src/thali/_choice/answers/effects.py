@@ -194,7 +194,7 @@ def some_products(data: "ChoiceExperiment | ExperimentDesign", cells: np.ndarray
     offered = cells[cells[:, 0] != 0] if data.scheme.has_inside else cells
     whole = offered[~np.isnan(offered).any(axis=1)]
     if len(whole):
-        return whole[_evenly(len(whole), most)]
+        return whole[evenly_spaced(len(whole), most)]
     there = [own[~np.isnan(own)] for own in offered.T]
     return np.stack([own[np.linspace(0, len(own) - 1, most).round().astype(np.int64)] for own in there], axis=1)
 
@@ -202,7 +202,7 @@ def some_products(data: "ChoiceExperiment | ExperimentDesign", cells: np.ndarray
 def some_tasks(data: "ChoiceExperiment | ExperimentDesign", person: int) -> tuple[np.ndarray, np.ndarray]:
     """Products of the rows of some tasks of a person, evenly through them, and where each task begins."""
     first, last = data.first_task[person], data.first_task[person + 1]
-    tasks = first + _evenly(last - first, MAX_TASKS)
+    tasks = first + evenly_spaced(last - first, MAX_TASKS)
     begin, end = data.first_row[tasks].tolist(), data.first_row[tasks + 1].tolist()
     rows = np.concatenate([np.arange(*ends) for ends in zip(begin, end, strict=True)])
     return data.row_product[rows], starts(np.subtract(end, begin))
@@ -212,8 +212,3 @@ def variation(decisions: np.ndarray, first_row: np.ndarray) -> np.ndarray:
     """Half the sum of |difference| between choices (..., with all or without one, row), mean over the tasks."""
     apart = np.abs(decisions[..., 1:, :] - decisions[..., :1, :]).sum(axis=-1)
     return 0.5 * apart / (len(first_row) - 1)
-
-
-def _evenly(count: int, most: int) -> np.ndarray:
-    """At most so many of the numbers from 0 to count - 1, evenly through them."""
-    return evenly_spaced(count, most)

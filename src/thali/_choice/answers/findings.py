@@ -45,6 +45,7 @@ from .pay import paid_for, price_among, refuse_wordy_price
 from .rules import How
 from .shares import demand as demand_of
 from .simulator import as_asked, offered_in, simulated
+from .substitution import tested_numbers
 
 if TYPE_CHECKING:
     import pandas
@@ -354,7 +355,11 @@ def demand(model: Any, settings: AnswerSettings) -> Finding | None:
     chooser = chooser.thinned(chooser.search_draws)
     first = markets_of(chooser.data.scheme, settings.market)[0]
     priced = [as_number(as_label(at)) is not None for at in first.table[settings.price]]
-    prices, named, how = _tested(chooser, settings.price), first.table.set_axis(first.labels), How(**settings.of_market)
+    prices, named, how = (
+        tested_numbers(chooser, settings.price),
+        first.table.set_axis(first.labels),
+        How(**settings.of_market),
+    )
     parts = []
     with without_warnings():  # which the shares of the market gave
         for label in np.array(first.labels, object)[priced]:
@@ -370,14 +375,6 @@ def demand(model: Any, settings: AnswerSettings) -> Finding | None:
     return Finding(sentence, title=title, table=table, picture=Picture("demand", title, table))
 
 
-def _tested(chooser: Any, price: str) -> list[float]:
-    """The prices that the fit knows of."""
-    scheme = chooser.data.scheme
-    known = np.flatnonzero(~np.isnan(chooser.level_cells()[scheme.names.index(price)]))
-    numbers = [as_number(scheme.levels[price][level]) for level in known]
-    return sorted(number for number in numbers if number is not None)
-
-
 def _steepest(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str:
     """The product whose share hangs most on its price."""
     curve = max(
@@ -385,7 +382,7 @@ def _steepest(curves: "list[pandas.DataFrame]", settings: AnswerSettings) -> str
     )
     facts = {"price": settings.price, "interval": interval_name(settings.ci), "product": curve[0]["product"]}
     for end, row in (("first", curve[0]), ("last", curve[-1])):
-        facts |= {f"{end}_{name}": f"{100 * row[column]:.0f}" for name, column in _ENDS.items()}
+        facts |= {f"{end}_{name}": figure for name, figure in _percentages(row).items()}
         facts[end] = f"{row[settings.price]:g}"
     return str(phrase(ENGLISH, "demand", **facts))
 
@@ -432,19 +429,23 @@ def winner(shares: "pandas.DataFrame", interval: str) -> str:
         first, *others = rows["scenario"].drop_duplicates()
         for scenario in others[:_SCENARIOS]:
             best = rows[rows["scenario"] == scenario].sort_values("share", ascending=False, kind="stable").iloc[0]
-            ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
-            elsewhere += f" {phrase(ENGLISH, 'shares.scenario', scenario=scenario, first=best['product'], **ends)}"
+            said = phrase(ENGLISH, "shares.scenario", scenario=scenario, first=best["product"], **_percentages(best))
+            elsewhere += f" {said}"
         rows = rows[rows["scenario"] == first]
         where = f" in {phrase(ENGLISH, 'market.scenario', scenario=first)}"
     best, *others = rows.sort_values("share", ascending=False, kind="stable").to_dict("records")
-    ends = {name: f"{100 * best[column]:.0f}" for name, column in _ENDS.items()}
     alike = [row["product"] for row in others if best["share"] - row["share"] < _ALIKE]
     others = others[len(alike) :]
     then = [f"{row['product']} ({percent(row['share'])})" for row in others]
     more = f", followed by {listed(then)}" if then else ""
     named, key = listed([best["product"], *alike]), "shares.alike" if alike else "shares"
-    found = phrase(ENGLISH, key, first=named, where=where, interval=interval, others=more, **ends)
+    found = phrase(ENGLISH, key, first=named, where=where, interval=interval, others=more, **_percentages(best))
     return f"{found}{elsewhere}"
+
+
+def _percentages(row: Any) -> dict[str, str]:
+    """The share of a row of a table and the ends of its interval, in per cent."""
+    return {name: f"{100 * row[column]:.0f}" for name, column in _ENDS.items()}
 
 
 @finding("holdouts", "Holdout prediction", ON_SCREEN)
@@ -500,7 +501,7 @@ def simulator(segments: SegmentsOf | None = None) -> Maker:
 # people -------------------------------------------------------------------------------------------------------
 
 
-def _differ(model: Any, settings: AnswerSettings) -> bool:
+def _differ(model: Any) -> bool:
     """Whether the model has a figure for each person."""
     return model._chooser().has_individuals
 
@@ -508,7 +509,7 @@ def _differ(model: Any, settings: AnswerSettings) -> bool:
 @finding("individual_level_effects", "Level preferences by respondent", FILE)
 def individual_level_effects(model: Any, settings: AnswerSettings) -> Finding | None:
     """How often each person prefers a level to another."""
-    if not _differ(model, settings):
+    if not _differ(model):
         return None
     return Finding(table=model.level_effects(each_person=True, **settings.how))
 
@@ -516,7 +517,7 @@ def individual_level_effects(model: Any, settings: AnswerSettings) -> Finding | 
 @finding("individual_importance", "Individual attribute importance", FILE)
 def individual_importance(model: Any, settings: AnswerSettings) -> Finding | None:
     """The importance of attributes for each person."""
-    if not _differ(model, settings):
+    if not _differ(model):
         return None
     return Finding(table=model.attribute_importance(each_person=True, **settings.how))
 
@@ -524,7 +525,7 @@ def individual_importance(model: Any, settings: AnswerSettings) -> Finding | Non
 @finding("individual_willingness_to_pay", "Individual willingness to pay", FILE)
 def individual_willingness_to_pay(model: Any, settings: AnswerSettings) -> Finding | None:
     """Willingness to pay of each person."""
-    if settings.price is None or not _differ(model, settings):
+    if settings.price is None or not _differ(model):
         return None
     with without_warnings():  # they are notes of the table of all
         return Finding(table=model.willingness_to_pay(settings.price, each_person=True, ci=settings.ci))
@@ -533,13 +534,13 @@ def individual_willingness_to_pay(model: Any, settings: AnswerSettings) -> Findi
 @finding("individual_utilities", "Individual part-worth utilities", SHEET)
 def individual_utilities(model: Any, settings: AnswerSettings) -> Finding | None:
     """The utilities of levels of each person, centred."""
-    return Finding(table=model.utilities(each_person=True)) if _differ(model, settings) else None
+    return Finding(table=model.utilities(each_person=True)) if _differ(model) else None
 
 
 @finding("individual_zero_centred", "Individual part-worth utilities (zero-centred diffs)", SHEET)
 def individual_zero_centred(model: Any, settings: AnswerSettings) -> Finding | None:
     """The same as zero-centred differences."""
-    return Finding(table=model.utilities(each_person=True, zero_centred=True)) if _differ(model, settings) else None
+    return Finding(table=model.utilities(each_person=True, zero_centred=True)) if _differ(model) else None
 
 
 # segments -----------------------------------------------------------------------------------------------------

@@ -2,12 +2,11 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
-from itertools import pairwise
+from itertools import compress, pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 
-from thali._data.experiments.levels import as_number
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.arrays import packed, smallest
 from thali._inference.seeds import streams
@@ -28,7 +27,7 @@ from .chooser import (
 )
 from .effects import some_products, some_tasks, variation
 from .methods import MarketAnswers
-from .simulator import MAX_PRODUCTS, MarketAttribute, MarketDraws, Product, are_real, hash_exponentials, held, none_of
+from .simulator import MAX_PRODUCTS, MarketDraws, Product, attributes_of, hash_exponentials, held, none_of
 
 if TYPE_CHECKING:
     import pandas
@@ -415,15 +414,14 @@ def _blocks(draws: int, size: int) -> Iterator[slice]:
 
 
 class LogitAnswers(MarketAnswers):
-    """The answers of a logit. A subclass has `_chooser`, and `_checked`: what it makes of data before the fit."""
+    """The answers of a logit. A subclass has `_chooser`, and `_checked`."""
+
+    _checked: Any  # (data): what it makes of them before the fit
 
     def prepare(self, data: Any, **settings: Any) -> Prepared:
         """A fit to these data, after every check of them that it makes; nothing is fitted."""
         self._checked(data)
         return Prepared()
-
-    def _checked(self, data: Any) -> Any:
-        raise NotImplementedError
 
     def _chooser(self) -> "LogitChooser":
         raise NotImplementedError
@@ -441,7 +439,8 @@ MAX_TASTES = 400_000  # coefficients of all people in all draws: two bytes each;
 
 def market_draws(chooser: "LogitChooser") -> MarketDraws:
     """Evenly spaced draws with everybody, or, of many people, fewer draws with some people each."""
-    everybody, number, p = len(chooser.data.respondents), chooser.tastes.shape[1], len(chooser.coding.names)
+    data = chooser.data
+    everybody, number, p = len(data.respondents), chooser.tastes.shape[1], len(chooser.coding.names)
     each = number * p + (0 if chooser.kinds is None else everybody // 2)
     fewer = chooser.thinned(int(np.clip(MAX_TASTES // each, MIN_DRAWS, MAX_DRAWS)))
     tastes, draws, kinds = fewer.tastes, len(fewer.tastes), None
@@ -460,11 +459,15 @@ def market_draws(chooser: "LogitChooser") -> MarketDraws:
         AttributeColumns(part.table[np.append(seen[:-1], True)], part.numbers is not None, part.knots)
         for part, seen in zip(chooser.coding.parts, chooser.coding.seen, strict=True)
     )
+    known = {
+        name: tuple(compress(levels, seen[:-1]))
+        for (name, levels), seen in zip(data.levels.items(), chooser.coding.seen, strict=True)
+    }
     return MarketDraws(
-        _attributes(chooser),
+        attributes_of(data, known, [part.numbers is not None for part in chooser.coding.parts]),
         logit_tastes(columns, tastes, chooser.coding.crossed, number if kinds is None else everybody, kinds),
         0.0,
-        none_of(chooser.data),
+        none_of(data),
         _first_task(chooser),
         f"{plural(draws - chooser.is_estimate, 'draw')} of {of}{some}",
         chooser.is_estimate,
@@ -478,27 +481,6 @@ def _people(chooser: "LogitChooser") -> MarketPeople | None:
         return None
     classes = 0 if chooser.membership is None else chooser.membership.shape[1]
     return people_of(chooser.people, len(chooser.data.respondents), tuple(f"class {k + 1}" for k in range(classes)))
-
-
-def _attributes(chooser: "LogitChooser") -> tuple[MarketAttribute, ...]:
-    """What may be asked of each attribute: levels that the tasks show, or any number between them."""
-    data, found = chooser.data, []
-    real = are_real(data)
-    for place, (name, levels) in enumerate(data.levels.items()):
-        part, seen = chooser.coding.parts[place], chooser.coding.seen[place][:-1]
-        shown = tuple(level for level, known in zip(levels, seen, strict=True) if known)
-        numbers = tuple(number for number in map(as_number, shown) if number is not None)
-        found.append(
-            MarketAttribute(
-                name,
-                shown,
-                numbers if len(numbers) == len(shown) else None,
-                takes_any=part.numbers is not None,
-                may_lack=bool((data.products[real, place] < 0).any()),
-                fixed=1 if data.scheme.has_inside and name == INSIDE else None,
-            )
-        )
-    return tuple(found)
 
 
 def _first_task(chooser: "LogitChooser") -> tuple[Product, ...]:

@@ -80,14 +80,15 @@ def competitors_of(scheme: "Scheme", products: Any) -> "pandas.DataFrame":
             f" and one column per attribute; got {type(products).__name__}."
         )
     frame = products.set_axis([str(name) for name in products.columns], axis=1)
-    _warn_of_idle(scheme, frame)
-    return _with_none(scheme, frame.drop(columns=_of_tasks(scheme, frame)))
+    return _with_none(scheme, _of_market(scheme, frame))
 
 
-def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:
-    """Warn of columns of a market that are no attribute and name nothing."""
+def _of_market(scheme: "Scheme", frame: "pandas.DataFrame") -> "pandas.DataFrame":
+    """The table without columns of tasks; warns of those that are no attribute and name nothing."""
+    columns = (scheme.respondent, scheme.task, scheme.chosen)
+    of_tasks = [name for name in columns if name in frame.columns and name not in scheme.names]
     of_none = [name for name, _ in scheme.none]
-    known = {*scheme.names, *_NAMES, SCENARIO, scheme.alternative, *_of_tasks(scheme, frame), *of_none, *_SAVED}
+    known = {*scheme.names, *_NAMES, SCENARIO, scheme.alternative, *of_tasks, *of_none, *_SAVED}
     if idle := [name for name in frame.columns if name not in known]:
         warn(
             DataWarning(
@@ -95,18 +96,12 @@ def _warn_of_idle(scheme: "Scheme", frame: "pandas.DataFrame") -> None:
                 f" {shorten(idle, 12)}."
             )
         )
-
-
-def _of_tasks(scheme: "Scheme", frame: "pandas.DataFrame") -> list[str]:
-    """Columns that a table of tasks has and a market has not."""
-    columns = (scheme.respondent, scheme.task, scheme.chosen)
-    return [name for name in columns if name in frame.columns and name not in scheme.names]
+    return frame.drop(columns=of_tasks)
 
 
 def _market(scheme: "Scheme", frame: "pandas.DataFrame", scenario: str | None) -> Market:
     """The table of products, and a label for each of them."""
-    _warn_of_idle(scheme, frame)
-    frame = frame.drop(columns=_of_tasks(scheme, frame))
+    frame = _of_market(scheme, frame)
     where = "the table" if scenario is None else f"scenario {scenario!r}"
     if len(frame) < 2:
         raise DataError(f"A market requires at least two products; {where} has {len(frame)}.")

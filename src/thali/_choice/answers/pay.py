@@ -98,7 +98,7 @@ def willingness_to_pay(
             if not some.any():
                 raise DataError(f"No respondent attends to {price!r} in any draw, so willingness to pay is undefined.")
             found, chain, own, attending = found[some], chain[some], own[some], own.mean(axis=0)
-        middle = weighted_median(found, own)
+        middle = weighted_quantile(found, own, 0.5)
         value, ends, errors = quantiles(middle, [0.5])[0], quantiles(middle, tails), _errors(middle, chain)
         low, high = (weighted_quantile(of_people[None], attending, tail)[0] for tail in tails)
         spread = {"respondents_low": low, "respondents_high": high}
@@ -334,26 +334,18 @@ def quantiles(values: np.ndarray, probabilities: Sequence[float]) -> np.ndarray:
     return np.stack(found)
 
 
-def weighted_median(values: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """The weighted median over people, the second axis: half of the weight lies on either side.
-
-    Where one person has the last of the lower half and another one the first of the upper half, as with an even number
-    of equal weights, it is half way between the two: their mean, or the one that is finite.
-
-    Examples
-    --------
-    >>> weighted_median(np.array([[[1.0], [5.0], [np.inf]]]), np.array([1.0, 1.0, 1.0])).tolist()
-    [[5.0]]
-    >>> weighted_median(np.array([[[1.0], [5.0]]]), np.array([1.0, 1.0])).tolist()
-    [[3.0]]
-    """
-    return weighted_quantile(values, weights, 0.5)
-
-
 def weighted_quantile(values: np.ndarray, weights: np.ndarray, probability: float) -> np.ndarray:
     """The weighted quantile over people, the second axis; like `quantiles` where weights are equal.
 
-    Weights (people,), or (draws, people); NaN in a draw without any.
+    Weights (people,), or (draws, people); NaN in a draw without any. Where one person has the last of the lower part
+    and another one the first of the upper part, it is half way between the two: their mean, or the one that is finite.
+
+    Examples
+    --------
+    >>> weighted_quantile(np.array([[[1.0], [5.0], [np.inf]]]), np.array([1.0, 1.0, 1.0]), 0.5).tolist()
+    [[5.0]]
+    >>> weighted_quantile(np.array([[[1.0], [5.0]]]), np.array([1.0, 1.0]), 0.5).tolist()
+    [[3.0]]
     """
     weights = np.broadcast_to(weights, values.shape[:2])
     weighs = (weights > 0).any(axis=0)

@@ -7,7 +7,7 @@ import numpy as np
 
 from thali._data.experiments.scheme import INSIDE
 from thali._inference.places import evenly_spaced, starts
-from thali._people.segments import Preferences
+from thali._people.segments import Preferences, spaced_draws
 
 if TYPE_CHECKING:
     from thali._data.experiments import ChoiceExperiment
@@ -40,12 +40,13 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
 
     .. math:: P(b \succ a) = 1 \Big/ \big(1 + e^{(x_a - x_b)^T \beta_n}\big)
 
-    The products are those of the data, which are given one level or the other.
+    The products are those of the data, which are given one level or the other. Of many draws some are taken.
     """
     from scipy.special import expit
 
     seen = compared_levels(data)
-    real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= _first_real(data))]
+    first_real = int(data.scheme.has_inside)  # number of the first attribute; 0: the no-choice option
+    real = data.products[(data.products >= 0).all(axis=1) & (data.products[:, 0] >= first_real)]
     real = data.products[:1] if not len(real) else real
     products = real[evenly_spaced(len(real), _PRODUCTS)]
     numbers, own = [len(each) for each in seen.values()], list(seen.values())
@@ -56,14 +57,10 @@ def of_tastes(tastes: np.ndarray, coding: "Coding", data: "ChoiceExperiment") ->
             steps, times = np.unique(coding.matrix(one) - coding.matrix(other), axis=0, return_counts=True)
             yield expit(tastes @ steps.T) @ (times / times.sum())
 
+    tastes = tastes[spaced_draws(len(tastes), data.n_respondents, sum(numbers))]
     labels = data.scheme.labels
     named = [(name, labels[name][level]) for name, kept in seen.items() for level in kept]
     return Preferences(tuple(named), by_levels(by_pair(), numbers, tastes.shape[:2]), tuple(data.respondents))
-
-
-def _first_real(data: "ChoiceExperiment") -> int:
-    """The least number of the first attribute in a product that is not the no-choice option."""
-    return 1 if data.scheme.has_inside else 0
 
 
 def compared_levels(data: "ChoiceExperiment") -> Mapping[str, list[int]]:

@@ -1,7 +1,7 @@
 """Markets by the draws of a model, small enough to be sent as part of a page, and the simulator of that page."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
@@ -151,10 +151,12 @@ def are_real(design: "ChoiceExperiment | ExperimentDesign") -> np.ndarray:
     return np.any(design.products >= 0, axis=1)
 
 
-def attributes_of(design: "ChoiceExperiment | ExperimentDesign") -> tuple[MarketAttribute, ...]:
-    """The levels of the attributes, those included that no product had."""
+def attributes_of(
+    design: "ChoiceExperiment | ExperimentDesign", known: Mapping[str, tuple[str, ...]], take_any: Sequence[bool]
+) -> tuple[MarketAttribute, ...]:
+    """What may be asked of each attribute: levels that are known, or any number between them."""
     real, found = are_real(design), []
-    for place, (name, levels) in enumerate(design.scheme.levels.items()):
+    for place, (name, levels) in enumerate(known.items()):
         numbers = [as_number(level) for level in levels]
         of_levels = tuple(number for number in numbers if number is not None)
         is_inside = design.scheme.has_inside and place == 0 and name == INSIDE
@@ -163,6 +165,7 @@ def attributes_of(design: "ChoiceExperiment | ExperimentDesign") -> tuple[Market
                 name,
                 levels,
                 of_levels if len(of_levels) == len(levels) else None,
+                takes_any=take_any[place],
                 may_lack=bool((design.products[real, place] < 0).any()),
                 fixed=1 if is_inside else None,
             )

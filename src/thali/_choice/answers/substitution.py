@@ -64,11 +64,10 @@ def elasticities(
                 own = (after - before) / (after + before) * (high + low) / (high - low)
         values.append(own)
         rows += [(label, other, now, high if low == now else low) for other in market.labels]
-    table = Table(rows, columns=["changed", "product", "from", "to"])
     drawn = np.hstack(values)
-    table["elasticity"] = centre(chooser, drawn)
-    for name, column in spread(chooser, "elasticity", drawn, ci).items():
-        table[name] = column
+    table = Table(rows, columns=["changed", "product", "from", "to"]).assign(
+        elasticity=centre(chooser, drawn), **spread(chooser, "elasticity", drawn, ci)
+    )
     if change is None and all(low < now < high for now, low, high in steps.values()):
         table = table.drop(columns=["from", "to"])
     table.attrs.update(chooser.facts(ci), attribute=attribute, whose=asked.whose)
@@ -113,14 +112,16 @@ def _steps(chooser: Chooser, market: Market, attribute: str, change: Any) -> dic
         return {label: (now, min(now, now * to), max(now, now * to)) for label, now in known.items()}
     if chooser.is_number(column):
         return {label: (now, now * (1.0 - _STEP), now * (1.0 + _STEP)) for label, now in known.items()}
-    levels = sorted(number for level in _tested(chooser, column) if (number := as_number(level)) is not None)
+    levels = tested_numbers(chooser, attribute)
     return {label: (now, *_next(now, levels)) for label, now in known.items()}
 
 
-def _tested(chooser: Chooser, column: int) -> list[str]:
-    """The levels of an attribute that the fit knows."""
-    levels = list(chooser.data.scheme.levels.values())[column]
-    return [level for level, cell in zip(levels, chooser.level_cells()[column], strict=True) if not np.isnan(cell)]
+def tested_numbers(chooser: Chooser, attribute: str) -> list[float]:
+    """The numbers of an attribute that the fit knows of."""
+    scheme = chooser.data.scheme
+    known = np.flatnonzero(~np.isnan(chooser.level_cells()[scheme.names.index(attribute)]))
+    numbers = [as_number(scheme.levels[attribute][level]) for level in known]
+    return sorted(number for number in numbers if number is not None)
 
 
 def _next(now: float, levels: list[float]) -> tuple[float, float]:

@@ -94,8 +94,9 @@ def tested(
 
     def run(task: BootstrapReplicate) -> Record:
         begun = time.monotonic()
-        rng = np.random.default_rng(_seed_of(seed, task))
-        statistic = replicated(panel, of_test[task.classes].fewer, starts, rng)
+        # the seed of a replicate, whatever their number is
+        own = np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, task.classes, task.number))
+        statistic = replicated(panel, of_test[task.classes].fewer, starts, np.random.default_rng(own))
         return {"statistic": statistic, "seconds": time.monotonic() - begun}
 
     batch: Batch[BootstrapReplicate] = Batch(tasks, lambda task: task.key, run, folder=folder)
@@ -108,11 +109,6 @@ def tested(
             )
         )
     return _table(tests, tasks, batch.records)
-
-
-def _seed_of(seed: np.random.SeedSequence, task: BootstrapReplicate) -> np.random.SeedSequence:
-    """The seed of a replicate, whatever their number is."""
-    return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, task.classes, task.number))
 
 
 def _table(tests: list[Test], tasks: list[BootstrapReplicate], records: dict[str, Record]) -> "pandas.DataFrame":

@@ -299,14 +299,10 @@ def forecast_of(panel: Panel, numbers: tuple[int, ...], choose: str, starts: Sta
     """How long the fits with all numbers of classes are expected to take, and the draws."""
     least, most = (
         _folds(choose) * _seconds(panel, sum(number * of(number) for number in numbers))
-        + _draws_seconds(panel, numbers)
+        + _seconds(panel, max(numbers)) * DRAWS / POINTS
         for of in (starts.least, lambda number: 1 if number == 1 else starts.asked or starts.most)
     )
     return Forecast(least, most)
-
-
-def _draws_seconds(panel: Panel, numbers: tuple[int, ...]) -> float:
-    return _seconds(panel, max(numbers)) * DRAWS / POINTS
 
 
 # Fits with several numbers of classes, and which of them is chosen: by BIC, or by people who were left out ------------
@@ -349,11 +345,6 @@ class ClassFit(NamedTuple):
         return self.best.summit.where.value
 
     @property
-    def people(self) -> int:
-        """Number of people."""
-        return len(self.best.summit.where.membership)
-
-    @property
     def aic(self) -> float:
         """Akaike's criterion."""
         return 2.0 * self.parameters - 2.0 * self.log_likelihood
@@ -361,7 +352,8 @@ class ClassFit(NamedTuple):
     @property
     def bic(self) -> float:
         """Schwarz's criterion; people are the independent observations."""
-        return float(np.log(self.people)) * self.parameters - 2.0 * self.log_likelihood
+        people = len(self.best.summit.where.membership)
+        return float(np.log(people)) * self.parameters - 2.0 * self.log_likelihood
 
     @property
     def entropy_r2(self) -> float:

@@ -16,12 +16,11 @@ from thali._inference.seeds import root, seed_setting
 from thali._labels import listed, plural, shorten
 from thali._model.base import Job, Model
 from thali._people.columns import covariates_of, names_of
-from thali._people.segments import HasSegments, spaced_draws
+from thali._people.segments import HasSegments
 from thali._posterior.interval import INTERVAL
 from thali.errors import (
     Argument,
     ArgumentError,
-    DataError,
     DataWarning,
     EstimateWarning,
     ModelName,
@@ -32,7 +31,7 @@ from thali.errors import (
 from ..answers.check import HasChoiceCheck
 from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import compared_levels, of_tastes
+from ..answers.segments import of_tastes
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
 from .fit import (
     BIC,
@@ -238,10 +237,6 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
         covariates = covariates_of(self.by, data.people, data.n_respondents)
         panel = panel_of(data, coding, covariates.matrix)
         kept = independent_columns(panel.tasks)
-        if not kept.any():
-            raise DataError(
-                "No attribute varies within a task, so the choices contain no information on tastes; check the design."
-            )
         panel, scale = scaled(panel, kept)
 
         each = starts_within_budget(panel, numbers, choose, starts)
@@ -605,9 +600,7 @@ class LatentClassLogit(LogitAnswers, Model, HasChoiceCheck, HasSegments):
 
     def _preferences(self) -> "Preferences":
         self._require_fitted()
-        data = self._data_
-        kept = spaced_draws(len(self._draws_.sizes), data.n_respondents, sum(map(len, compared_levels(data).values())))
-        return of_tastes(self._individual_draws()[kept], self._coding_, data)
+        return of_tastes(self._individual_draws(), self._coding_, self._data_)
 
     def _individual_draws(self) -> np.ndarray:
         """Tastes of everybody in every draw, shape (draws, respondents, p)."""

@@ -13,7 +13,7 @@ from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._model.sampling import Sampling
 from thali._people.columns import RespondentCovariates, covariates_of
-from thali._people.segments import HasSegments, spaced_draws
+from thali._people.segments import HasSegments
 from thali._posterior.interval import INTERVAL
 from thali._posterior.store import tree_of
 from thali._posterior.view import flat
@@ -22,7 +22,7 @@ from thali.errors import Argument, ArgumentError, DataError, Setting
 from ..answers.check import HasChoiceCheck, HasReportedRows
 from ..answers.chooser import probability_of
 from ..answers.logits import LogitAnswers, LogitChooser
-from ..answers.segments import compared_levels, of_tastes
+from ..answers.segments import of_tastes
 from ..coding import Coding, coding_of, experiment, measured_facts, read_new, refuse_many_levels, unseen_remarks
 from ..logit import DIRECTIONS, contradicted_sentence, directions_of, drawn_choices, tasks_of
 from .attention import AttentionTables, attention_of, attention_tables, owning
@@ -480,9 +480,7 @@ class HierarchicalLogit(LogitAnswers, HasReportedRows, RunByChains, HasChoiceChe
         beta, data = self._view.draws["beta"].values, self._data_of_fit()
         if data is None:
             raise DataError("Segments require the data of the fit, which the model file does not contain; fit again.")
-        beta = flat(beta)
-        kept = spaced_draws(len(beta), data.n_respondents, sum(map(len, compared_levels(data).values())))
-        return of_tastes(beta[kept], self._coding_, data)
+        return of_tastes(flat(beta), self._coding_, data)
 
     def quantities(self) -> dict[str, np.ndarray]:
         return super().quantities() | rates_of(self._view.draws)

@@ -9,7 +9,7 @@ import numpy as np
 
 from thali._inference.chains import recorded_parts
 from thali._inference.seeds import root
-from thali._posterior.store import BITS
+from thali._posterior.store import BITS, described_draws
 from thali._posterior.view import PosteriorTree, flat
 from thali.errors import Argument, ArgumentError
 
@@ -314,8 +314,6 @@ def draws_group(
     attention: Attention,
 ) -> "xarray.Dataset":
     """Draws (chain, draw, ...) of the numbers of chains as a group of a tree, in the units of the attributes."""
-    import xarray as xr
-
     by, factors = ("chain", "draw"), scale.factors()
     in_units = beta / scale.scale
     in_units = in_units @ scale.steps.T if scale.sign.any() else in_units
@@ -327,8 +325,6 @@ def draws_group(
         "beta": ((*by, "respondent", "coefficient"), in_units),
         "log_likelihood": (by, log_likelihood),
     }
-    chains, draws = log_likelihood.shape
-    numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
     labelled = {"coefficient": list(names), "coefficient_other": list(names), "respondent": list(respondents)}
     if covariates.names:
         effects = mean[:, :, 1:] / covariates.sd[:, None] / factors
@@ -347,10 +343,8 @@ def draws_group(
             EFFECT: ((*by, COVARIATE, "attribute"), effects),
         }
         labelled[COVARIATE] = list(attention.people.names)
-    group = xr.Dataset(variables, {**numbered, **labelled})
+    group = described_draws(variables, labelled, log_likelihood.shape, _DESCRIPTIONS)
     group["mean"].attrs[_TASTES] = json.dumps(list(scale.names))
-    for name, variable in group.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
     if in_units.size > MAX_EXACT:
         group["beta"].attrs |= {
             BITS: BITS_IN_FILES,

@@ -11,7 +11,6 @@ from thali._labels import shorten
 from thali._model.base import Job, Model
 from thali._model.engine import Forecast
 from thali.errors import (
-    DataError,
     DataWarning,
     EstimateWarning,
     ModelName,
@@ -183,10 +182,6 @@ class MultinomialLogit(LogitAnswers, Model):
         refuse_many_levels(data, coding.linear)
         tasks = tasks_of(data, coding)
         kept = independent_columns(tasks)
-        if not kept.any():
-            raise DataError(
-                "No attribute varies within a task, so the choices contain no information on tastes; check the design."
-            )
         tasks = tasks._replace(matrix=tasks.matrix[:, kept])
         scale = np.abs(tasks.matrix).max(axis=0)
         scaled = tasks._replace(matrix=tasks.matrix / scale)

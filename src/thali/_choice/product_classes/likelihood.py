@@ -253,12 +253,18 @@ def log_with_lapse(tasks: Any, target: Any, hit: Any, n: Any) -> Any:
 
 
 @part
+def look_at_hits(problem: Any, state: Any, work: Any, row: Any, n: Any) -> None:
+    """Differences of person n from all features that are not mute into `row`, and from these L of every task."""
+    sum_features(problem.tasks, state.features, work.sums, row, n)
+    fill_hits(problem.tasks, state.features, work.sums, work.hit, row, n)
+
+
+@part
 def log_likelihood_of(problem: Any, target: Any, state: Any, work: Any) -> Any:
     """ln of the likelihood of the choices of all people present, lapse included."""
     total = 0.0
     for n in range(state.whole[PRESENT]):
-        sum_features(problem.tasks, state.features, work.sums, 0, n)
-        fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
+        look_at_hits(problem, state, work, 0, n)
         total += log_with_lapse(problem.tasks, target, work.hit, n)
     return total
 
@@ -275,8 +281,7 @@ def write_hits(problem: Any, target: Any, state: Any, work: Any, hits: Any) -> N
     for n in range(problem.tasks.first_task.shape[0] - 1):
         first = problem.tasks.first_task[n]
         if n < state.whole[PRESENT]:
-            sum_features(problem.tasks, state.features, work.sums, 0, n)
-            fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
+            look_at_hits(problem, state, work, 0, n)
         for t in range(first, problem.tasks.first_task[n + 1]):
             hits[t] = (
                 work.hit[t - first]

@@ -52,6 +52,11 @@ class Particles(NamedTuple):
         return len(self.group)
 
     @property
+    def n_groups(self) -> int:
+        """The number of chains, or of groups of particles."""
+        return int(self.group.max(initial=0)) + 1
+
+    @property
     def n_respondents(self) -> int:
         return (len(self.first_owned) - 1) // max(1, self.n_draws)
 

@@ -25,7 +25,7 @@ _DESCRIPTIONS = {
 
 def quantities_of(draws: "Particles") -> dict[str, np.ndarray]:
     """The label-free quantities of every draw, as arrays (chain, draw)."""
-    groups = int(draws.group.max(initial=0)) + 1
+    groups = draws.n_groups
     owned = np.diff(draws.first_owned).reshape(draws.n_draws, draws.n_respondents).sum(axis=1)
     values = {
         "n_classes": np.diff(draws.first_class),
@@ -62,14 +62,10 @@ def to_datatree(
 
 def draws_group(draws: "Particles") -> "xarray.Dataset":
     """The label-free quantities as a group of a tree."""
-    import xarray as xr
+    from thali._posterior.store import described_draws
 
     variables = {name: (("chain", "draw"), values) for name, values in quantities_of(draws).items()}
-    chains, kept = variables["alpha"][1].shape
-    group = xr.Dataset(variables, {"chain": np.arange(chains), "draw": np.arange(kept)})
-    for name, variable in group.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-    return group
+    return described_draws(variables, {}, variables["alpha"][1].shape, _DESCRIPTIONS)
 
 
 def _stats(fit: "EngineResult", difference: float) -> "xarray.Dataset":

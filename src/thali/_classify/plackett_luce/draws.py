@@ -84,9 +84,10 @@ def draws_group(
     columns: Sequence[str],
 ) -> "xarray.Dataset":
     """Draws (chain, draw, ...) as a group of a tree; logits are numbers of rows, and theirs (chain, draw, row)."""
-    import xarray as xr
+    from thali._posterior.store import described_draws
 
-    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    from ..rows import class_labels
+
     by_draw = ("chain", "draw")
     variables = {
         "a": (by_draw, a),
@@ -94,12 +95,8 @@ def draws_group(
         "weights": ((*by_draw, "class", "term"), weights),
         "logit": ((*by_draw, "row"), logits[1]),
     }
-    chains, draws = a.shape
-    numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    group = xr.Dataset(variables, {**numbered, "class": labels, "term": list(columns), "row": logits[0]})
-    for name, variable in group.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-    return group
+    coordinates = {"class": class_labels(classes), "term": list(columns), "row": logits[0]}
+    return described_draws(variables, coordinates, a.shape, _DESCRIPTIONS)
 
 
 def chosen_rows(rows: int) -> np.ndarray:
@@ -141,7 +138,6 @@ def quantities_of(posterior: PosteriorTree) -> dict[str, np.ndarray]:
 
 def weights_table(weights: np.ndarray, classes: np.ndarray, columns: Sequence[str], ci: float) -> "pandas.DataFrame":
     """Mean and interval of every relative weight, the largest first."""
-
     from thali._tables import Table
 
     low, high = np.quantile(weights, tails_of(ci), axis=0)
@@ -241,14 +237,12 @@ def importances(weights: np.ndarray, design: PlackettLuceDesign) -> np.ndarray:
 class WeightAnswers:
     """Tables and a picture of the relative weights."""
 
-    if TYPE_CHECKING:
-        columns_: list[str]
-        classes_: np.ndarray
-        weights_: Any
-        design_: Any
-
-        def _require_fitted(self) -> None: ...
-        def _with_draws(self) -> Any: ...
+    columns_: list[str]
+    classes_: np.ndarray
+    weights_: Any
+    design_: Any
+    _require_fitted: Any
+    _with_draws: Any  # () -> the model, after a fit that left draws
 
     def _labelled(self, weights: np.ndarray, columns: list[str]) -> Any:
         """Weights with classes and columns where the data had names."""

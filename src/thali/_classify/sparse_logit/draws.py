@@ -61,11 +61,11 @@ def to_datatree(
     from thali._posterior.densities import add_log_prior
     from thali._posterior.store import origin, tree_of
 
-    from ..rows import add_log_likelihood, observed_rows
+    from ..rows import add_log_likelihood, class_labels, observed_rows
 
     kept, parts = recorded_parts(chains)
     problem = kept[0].problem
-    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)
+    labels = class_labels(classes)
     free = np.arange(problem.classes) != problem.reference
     coefs = np.stack([part["coef"][:, free] for part in parts])
     scales, likelihoods = (np.stack([part[name] for part in parts]) for name in ("scales", "log_likelihood"))
@@ -147,7 +147,7 @@ def draws_group(
     intercept: Any,
 ) -> "xarray.Dataset":
     """Draws (chain, draw, ...) as a group of a tree; coefs (chain, draw, class, column) have the intercept last."""
-    import xarray as xr
+    from thali._posterior.store import described_draws
 
     by_class = ("chain", "draw", "class")
     variables = {
@@ -157,12 +157,8 @@ def draws_group(
     }
     if intercept:
         variables["intercept"] = (by_class, np.ascontiguousarray(coefs[..., -1]))
-    chains, draws = likelihoods.shape
-    numbered = {"chain": np.arange(chains), "draw": np.arange(draws)}
-    group = xr.Dataset(variables, {**numbered, "class": labels, "covariate": list(columns)})
-    for name, variable in group.data_vars.items():
-        variable.attrs["description"] = _DESCRIPTIONS[str(name)]
-    return group
+    coordinates = {"class": labels, "covariate": list(columns)}
+    return described_draws(variables, coordinates, likelihoods.shape, _DESCRIPTIONS)
 
 
 def quantities_of(posterior: PosteriorTree, most: int | None = None) -> dict[str, np.ndarray]:
@@ -272,10 +268,8 @@ def coefficients(model: Any, delta: Any, ci: float) -> "pandas.DataFrame":
 class CoefficientAnswers:
     """Tables of the coefficients."""
 
-    if TYPE_CHECKING:
-
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
-        def _with_draws(self) -> Any: ...
+    get_params: Any
+    _with_draws: Any  # () -> the model, after a fit that left draws
 
     def coefficient_path(self, X: Any, y: Any, eta: Any = None, sample_weight: Any = None) -> "pandas.DataFrame":
         """The maximum of the posterior for many values of eta, each found from the one before.
@@ -375,6 +369,8 @@ def sample_coefficients(
     rngs: Sequence[np.random.Generator],
 ) -> "tuple[xarray.Dataset, np.ndarray]":
     """The scales and the coefficients, and a label for every row."""
+    from ..rows import class_labels
+
     n, d = matrix.shape
     free = np.arange(len(classes)) != reference
     every, coefs, codes, likelihoods = [], [], [], []
@@ -390,7 +386,7 @@ def sample_coefficients(
         coefs.append(coef[free])
         codes.append(drawn)
         likelihoods.append(log_p[np.arange(n), drawn].sum())
-    labels = np.asarray(classes.astype(str) if classes.dtype == object else classes)[free]
+    labels = class_labels(classes)[free]
     scales = {name: np.array([[each[name] for each in every]]) for name in every[0]}
     group = draws_group(np.array([coefs]), scales, np.array([likelihoods]), labels, columns, prior.intercept)
     return group, np.array(codes)

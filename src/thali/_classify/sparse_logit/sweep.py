@@ -15,6 +15,7 @@ import numpy as np
 
 from thali._compile.jit import compiled, part, scalar
 from thali._inference.numerics.polya_gamma import half_inverse_gaussian, polya_gamma_of_shape
+from thali._inference.numerics.truncated import from_gamma
 
 from .horseshoe import FURTHEST, SLAB_SQUARE, TAU_SQUARE, draw_spreads, log_prior_of_slab, log_prior_of_tau
 from .trajectory import ALONE, adapt_motion, adapt_step, applied, draw_along_trajectory, draw_tall, draw_wide
@@ -148,7 +149,8 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
             for j in range(problem.penalised):
                 size += abs(state.coef[k, j])
         count = (problem.classes - 1) * problem.penalised
-        root = max(_root_of_eta(rng, 2.0 * problem.shape + count, size, problem.rate), _SMALLEST)
+        # √eta has a density proportional to v^(shape-1) exp(-size v - rate v^2)
+        root = max(from_gamma(rng, 2.0 * problem.shape + count, 2.0 * problem.rate, -size), _SMALLEST)
         state.real[ETA] = root * root
     eta = state.real[ETA]
     most = _MAX_WIDE if problem.wide else _MAX_VARIANCE
@@ -157,19 +159,6 @@ def draw_scales(rng: np.random.Generator, problem: Any, state: Any) -> None:
             for j in range(problem.penalised):
                 tau = half_inverse_gaussian(rng, abs(state.coef[k, j]) * math.sqrt(eta)) / eta
                 state.variance[k, j] = min(max(tau, _MIN_VARIANCE), most)
-
-
-@scalar
-def _root_of_eta(rng: np.random.Generator, shape: Any, size: Any, rate: Any) -> Any:
-    """A draw with density proportional to v^(shape-1) exp(-size v - rate v^2) on v > 0."""
-    # From Gamma(shape, r) of mean v0, accepted with exp(-rate (v - v0)^2): as -v^2 = v0^2 - 2 v0 v - (v - v0)^2, a
-    # proposal of rate r = size + 2 rate v0 leaves that factor, and v0 = shape/r makes it likely.
-    r = 0.5 * (size + math.sqrt(size * size + 8.0 * shape * rate))
-    mean = shape / r
-    v = rng.standard_gamma(shape) / r
-    while rng.standard_exponential() < rate * (v - mean) * (v - mean):
-        v = rng.standard_gamma(shape) / r
-    return v
 
 
 @part

@@ -43,7 +43,7 @@ def tilted_weight(rng: Any, shape: Any, rate: Any, curvature: Any, slope: Any) -
     """
     drift = slope - rate
     if drift < 0.0 and (shape > 1.0 or curvature == 0.0):
-        return _from_gamma(rng, shape, curvature, drift)
+        return from_gamma(rng, shape, curvature, drift)
     mean = drift / curvature
     sd = 1.0 / math.sqrt(curvature)
     if shape == 1.0:
@@ -62,7 +62,7 @@ def _from_normal(rng: Any, shape: Any, mean: Any, sd: Any) -> Any:
 
 
 @scalar
-def _from_gamma(rng: Any, shape: Any, curvature: Any, drift: Any) -> Any:
+def from_gamma(rng: Any, shape: Any, curvature: Any, drift: Any) -> Any:
     """The tilted weight for drift < 0, from Gamma(shape, r) of mean v, accepted with exp(-curvature (w - v)²/2)."""
     # Since -w²/2 = v²/2 - vw - (w - v)²/2 for every v, a proposal of rate r = curvature v - drift leaves that factor; v
     # is the one that is also the proposal's mean, shape/r. For shape 1 this is Robert's rejection.

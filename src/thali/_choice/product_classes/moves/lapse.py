@@ -4,15 +4,14 @@ from typing import Any
 
 from thali._compile.jit import scalar
 
-from ..likelihood import fill_hits, sum_features
+from ..likelihood import look_at_hits
 
 
 @scalar
 def draw_lapses(rng: Any, problem: Any, target: Any, state: Any, work: Any, n: Any) -> None:
     """P(lapse) = (δ / J) / (δ / J + (1 − δ) L) for each task of person n."""
     # Leaves the differences with all features in row 0 and L of every task in work.hit.
-    sum_features(problem.tasks, state.features, work.sums, 0, n)
-    fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, n)
+    look_at_hits(problem, state, work, 0, n)
     first = problem.tasks.first_task[n]
     for t in range(first, problem.tasks.first_task[n + 1]):
         delta = target.delta[t]

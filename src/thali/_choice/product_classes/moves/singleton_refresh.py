@@ -5,7 +5,7 @@ from typing import Any
 from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import accept
 
-from ..likelihood import fill_hits, log_open_hits, sum_features
+from ..likelihood import fill_hits, log_open_hits, look_at_hits
 from ..prior import own_new_class
 from ..state import CLASS, MUTE, OWNERS, SINGLETONS, drop_class, gather, give_back
 from .ownership import copy_sums
@@ -30,8 +30,7 @@ def replace_singletons(rng: Any, problem: Any, state: Any, work: Any, n: Any, ne
         state.features.slots[work.owned[i], MUTE] = 1
     for _ in range(new):
         own_new_class(rng, problem, state, n)
-    sum_features(problem.tasks, state.features, work.sums, 1, n)
-    fill_hits(problem.tasks, state.features, work.sums, work.hit, 1, n)
+    look_at_hits(problem, state, work, 1, n)
     change += log_open_hits(problem.tasks, state.lapsed, work.hit, n)
     if accept(rng, change):
         state.counts[SINGLETONS, 1] += 1

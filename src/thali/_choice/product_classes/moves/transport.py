@@ -11,7 +11,7 @@ from thali._compile.jit import scalar
 from thali._inference.numerics.decisions import index
 from thali._inference.numerics.gamma import fill_map, mapped
 
-from ..likelihood import fill_hits, log_likelihood_of, log_with_lapse, sum_features
+from ..likelihood import log_likelihood_of, log_with_lapse, look_at_hits
 from ..state import NEXT_OWNED, PRESENT, SIGMA, TRANSPORT, A
 from .value_shapes import log_prior_shapes, unlogit
 
@@ -41,8 +41,7 @@ def move_all_values(rng: Any, problem: Any, target: Any, state: Any, work: Any) 
     gain, done = 0.0, 0
     while done < state.whole[PRESENT] and gain > -math.inf:
         gain += move_person(problem, state.features, work, done, sigma * a, h, new_sigma * new_a, new_h)
-        sum_features(problem.tasks, state.features, work.sums, 0, done)
-        fill_hits(problem.tasks, state.features, work.sums, work.hit, 0, done)
+        look_at_hits(problem, state, work, 0, done)
         gain += log_with_lapse(problem.tasks, target, work.hit, done)
         done += 1
     if gain > least:

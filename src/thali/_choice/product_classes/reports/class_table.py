@@ -172,7 +172,7 @@ def class_table(
     patterns = merged(patterns, centre)
     tally = tally_of(draws, patterns)
     count, people = draws.n_draws, draws.n_respondents
-    groups = int(draws.group.max(initial=0)) + 1
+    groups = draws.n_groups
     cells = count / groups * people
     owners, importance = tally.owners / cells, tally.importance / cells
     mean = importance.mean(axis=1)
@@ -216,7 +216,7 @@ def tally_of(draws: "Particles", patterns: Patterns) -> ClassTally:
     # The value of a class for a person is the sum over all columns that are this class of ±(θ + (1 - σ) a), θ plus the
     # mean of ε; its importance is the absolute value over the sum of those of all classes the person owns.
     kinds, people = len(patterns.active), draws.n_respondents
-    groups = int(draws.group.max(initial=0)) + 1
+    groups = draws.n_groups
     owners, holders, importance = np.zeros((3, kinds * groups))
     in_draws = np.zeros(kinds)
     per_draw = np.diff(draws.first_owned[::people]) if people else np.zeros(draws.n_draws, np.int64)

@@ -297,7 +297,7 @@ def named_reports(
     reports: SimulatedQuantities, draws: "Particles", design: "ExperimentDesign"
 ) -> "dict[str, xarray.DataArray]":
     """Return `share` and `effect` of every draw, arrays (chain, draw, name)."""
-    groups = int(draws.group.max(initial=0)) + 1
+    groups = draws.n_groups
     pairs = level_pairs_of(design.scheme, draws.monotone)
     shares, effects = (each.reshape(groups, -1, each.shape[1]) for each in (reports.shares, reports.effects))
     return named_arrays(shares, effects, share_names(design.scheme), effect_names(design.scheme, pairs))
@@ -306,7 +306,7 @@ def named_reports(
 def prediction_difference(reports: SimulatedQuantities, draws: "Particles") -> float:
     """Return how much probabilities of choice of another run would differ, root mean square; NaN for one chain."""
     # The variance between chains, less that of the occasions that are simulated at a draw.
-    groups = int(draws.group.max(initial=0)) + 1
+    groups = draws.n_groups
     if groups < 2:
         return math.nan
     p = reports.chosen.reshape(groups, -1, reports.chosen.shape[1]).astype(np.float64)

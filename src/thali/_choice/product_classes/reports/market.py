@@ -139,7 +139,7 @@ def market_draws(draws: "Particles", design: "ExperimentDesign", people: "pandas
     if number < draws.n_respondents:
         some = f"each with {number:,} of {draws.n_respondents:,} respondents, so intervals are slightly too wide"
     return MarketDraws(
-        attributes_of(design),
+        attributes_of(design, design.scheme.levels, [False] * len(design.scheme.names)),
         _rule(draws, kept, number),
         float(draws.lapse),
         none_of(design),

@@ -230,7 +230,7 @@ def probabilities_in_parts(
     from ..engines.fit import draws_between
 
     count = draws.a.shape[0]
-    number = count if by_draw else int(draws.group.max(initial=0)) + 1
+    number = count if by_draw else draws.n_groups
     each = count // number
     parts = [draws_between(draws, part * each, (part + 1) * each) for part in range(number)]
     repeats = repeats or (OCCASIONS_OF_DRAW if by_draw else max(MIN_REPEATS, -(-MIN_OCCASIONS // count)))
