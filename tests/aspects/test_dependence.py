@@ -650,7 +650,7 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     np.testing.assert_allclose(posterior["common_worth"].sum("option"), 1.0)
     best = posterior["common_worth"].mean(("chain", "draw")).idxmax().item()
     assert model.ranks().index[0] == best or model.ranks()["rank"].iloc[0] <= 2.5
-    assert "4 respondents had individual weights" in " ".join(map(str, model.findings()["methods"].notes))
+    assert "4 respondents had individual values" in " ".join(map(str, model.findings()["methods"].notes))
     assert "Ranking" in model.findings()["ranks"].question
     model.save(tmp_path / "fit.nc")
     pd.testing.assert_frame_equal(th.load(tmp_path / "fit.nc").ranks(), model.ranks())
@@ -658,8 +658,6 @@ def test_everybody_has_weights_of_their_own(uncompiled, tmp_path):
     shorter.continue_fit(2, progressbar=False)
     for name in ("common_worth", "population_probability"):
         np.testing.assert_array_equal(shorter.posterior_["posterior"][name], posterior[name])
-    with refused(ArgumentError, "people", "Individuals()"):
-        th.leaderboard(data, people=th.people.Individuals(), progressbar=False)
     with refused(ArgumentError, "people=Individuals()"):
         model.update(data)
 

@@ -46,7 +46,11 @@ def test_densities_of_the_draws(name):
     (variable,) = pointwise.data_vars  # ArviZ's loo needs no name where there is one
     terms = pointwise[variable]
     of_data = tree["observed_data"].dataset[variable].dims
-    assert terms.dims == ("chain", "draw", *(("set",) if of_data == ("place",) else of_data))  # of answers to a set
+    assert terms.dims == (
+        "chain",
+        "draw",
+        *(("set",) if of_data in (("place",), ("answer",)) else of_data),
+    )  # of answers to a set
     np.testing.assert_allclose(terms.sum(terms.dims[2:]), posterior["log_likelihood"], rtol=1e-8, atol=1e-8)
     log_prior, lp = tree["log_prior"].dataset, tree["sample_stats"].dataset["lp"]
     assert set(log_prior.data_vars) <= set(all_drawn(tree).data_vars)

@@ -33,7 +33,7 @@ def questions(page):
     [
         (PAIRS, "", ["elimination-by-aspects", "BTL"], "elimination-by-aspects"),
         (SETS, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
-        (MAXDIFF, "", ["BTL", "elimination-by-aspects"], "elimination-by-aspects"),
+        (MAXDIFF, "", ["BTL"], "BTL"),
         (
             simulated(3, 4).to_csv(index=False),
             "choice experiments",
@@ -70,6 +70,6 @@ def test_worths_of_known_respondents_are_individual_unless_something_else_is_sai
         ({"people": "independent"}, {"people": "independent"}),
         ({"method": "maximum-likelihood"}, {"method": "maximum-likelihood"}),
     ):
-        client.go(f"{address}/fit", model="elimination-by-aspects", **form)
-        assert client.study(address).read(FIT)["typed"] == {"aspects": "unique"} | typed
+        client.go(f"{address}/fit", model="BTL", **form)
+        assert client.study(address).read(FIT)["typed"] == typed
         client.study(address).remove("fit.queued", "fit.json")

@@ -25,7 +25,9 @@ def signature_of(spec, option):
 
 @pytest.mark.parametrize(("spec", "option"), OWNED, ids=NAMES)
 def test_an_option_is_an_argument_and_shows_its_default(spec, option):
-    if option.to not in (MODEL, FIT) or (option.name == "by" and spec.features):  # which `people` has
+    if option.to not in (MODEL, FIT) or (
+        option.name == "by" and "people" in signature_of(spec, option)
+    ):  # which has it
         return
     argument = signature_of(spec, option)[option.passed]
     if isinstance(argument.default, int | float) and not isinstance(argument.default, bool):
@@ -64,7 +66,8 @@ def test_every_option_of_the_registry_is_offered(command_line):
 def test_the_methods_of_a_model_are_those_of_its_argument():
     for spec in SPECS:
         argument = inspect.signature(spec.load()).parameters.get("method")
-        assert (argument is None) == (not spec.methods) and (argument is None or argument.default == spec.methods[0])
+        assert (argument is None) == (not spec.methods)
+        assert argument is None or argument.default in (spec.methods[0], None)  # None: by the data, or by `people`
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=[spec.name for spec in SPECS])

@@ -31,6 +31,9 @@ STUDY = [
 TODAY = [*STUDY, "--market", "one.csv", "--rule", "logit", "--scale", 0.9, "--actual", "actual.csv"]
 CASES = {  # by the name of the spec, with what is special behind a comma; other settings than the defaults
     "bradley-terry-luce": ["people.csv", "--model", "BTL", "--draws", 20, "--seed", 7, "--ci", 0.8, "--anchor", "tea"],
+    "bradley-terry-luce, people": [
+        *("people.csv", "--model", "BTL", *RUN, "--people", "individuals", "--segments", 2, "--anchor", "tea")
+    ],
     "elimination-by-aspects": ["pairs.csv", *RUN, "--similar", 0.4],
     "elimination-by-aspects, maximum likelihood": ["pairs.csv", "--method", "maximum-likelihood", "--ci", 0.97],
     "elimination-by-aspects, people": [*("people.csv", *RUN, "--people", "individuals", "--segments", 2)],
