@@ -1,6 +1,6 @@
 """Findings about respondents of whom each has individual parameters: what each prefers, and what that depends on."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from thali._digits import number, percent
 from thali._labels import listed
@@ -25,14 +25,15 @@ NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability 
 
 def individuals_finding(table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str) -> Finding:
     """What each respondent prefers, a row a respondent and option, beside the population."""
-    first = table["mean"].unstack("option").idxmax(axis=1).value_counts(sort=True)
+    preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
+    first = preferred.value_counts(sort=True)
     shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()]
     sentence = phrase(SENTENCES, "individuals", number=f"{first.sum():,}", options=listed(shares))
     picture = Picture("individuals", caption, table, {"population": population})
     return Finding(sentence, title=title, table=table, picture=picture)
 
 
-def effects_finding(table: "pandas.DataFrame", known: RespondentCovariates, what: str, note: str) -> Finding:
+def effects_finding(table: Any, known: RespondentCovariates, what: str, note: str) -> Finding:
     """How parameters of respondents, which are called `what`, depend on columns: the clearest effects, and all."""
     sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
     largest = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]

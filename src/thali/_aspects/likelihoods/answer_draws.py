@@ -40,6 +40,7 @@ def choice_answers(columns: FeatureColumns, data: "Choices", lapse: float) -> An
     """Return the probabilities of the members of sets."""
 
     def of_questions(some: slice) -> np.ndarray:
-        return set_probability_draws(columns, *places_in(data.start, some, data.members), lapse)
+        start, members = places_in(data.start, some, data.members)
+        return set_probability_draws(columns, start, members, lapse)
 
     return of_questions

@@ -304,7 +304,7 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
     return wide, BestWorstColumns("best", "worst", options, *(role if role in further else None for role in ROLES))
 
 
-def _is_constant(column: "pd.Series", first: np.ndarray, which: np.ndarray) -> bool:
+def _is_constant(column: Any, first: np.ndarray, which: np.ndarray) -> bool:
     """Return whether a column holds the same in all rows of each set, whose first rows are `first`."""
     import pandas as pd
 

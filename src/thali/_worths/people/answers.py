@@ -25,7 +25,7 @@ class AnswerTable(NamedTuple):
     first_answer: np.ndarray  # (N + 1,)
     start: np.ndarray  # (answers + 1,) of members
     member: np.ndarray  # (members,)
-    count: np.ndarray  # (answers,) how often the answer was given
+    count: np.ndarray  # type: ignore[override]  # (answers,) how often the answer was given
     tied: np.ndarray  # (answers,) whether neither of two was chosen
     first_option: np.ndarray  # (N + 1,) of the options that a person has seen
     option: np.ndarray  # (seen,)
@@ -38,7 +38,7 @@ class AnswerBlock(NamedTuple):
 
     person: np.ndarray  # (answers,)
     members: np.ndarray  # (answers, m) options
-    count: np.ndarray  # (answers,)
+    count: np.ndarray  # type: ignore[override]  # (answers,)
     tied: np.ndarray  # (answers,)
 
 

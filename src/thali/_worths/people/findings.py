@@ -144,6 +144,7 @@ def parameters(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     if count < FEW_RESPONDENTS:
         notes.append(phrase(ENGLISH, "spread.few", number=count))
     found = of_one.parameters(model, settings)
+    assert found is not None
     return replace(found, notes=(*notes, *found.notes))
 
 
