@@ -12,7 +12,7 @@ import thali as th
 from thali._worths.draws import draw
 from thali._worths.laplace import Marginal
 from thali._worths.respondents import answer_scores
-from thali._worths.sets import ChoiceSetDensity, answers_of
+from thali._worths.sets import ChoiceSetDensity, group_answers
 from thali._worths.ties import MOST_WITH_LAPSES, ROUGH, tied_answers
 from thali.errors import DataError
 
@@ -134,7 +134,7 @@ def naive(data, point, lapse, d=None):
 @pytest.mark.parametrize("judges", [False, True])
 def test_density_is_that_of_all_orders(lapse, judges):
     data = th.Choices.from_rankings(RANKINGS)
-    density = ChoiceSetDensity(answers_of(data, lapse, judges), 5, len(data.respondents) * judges)
+    density = ChoiceSetDensity(group_answers(data, lapse, judges), 5, len(data.respondents) * judges)
     points = np.random.default_rng(2).normal(size=(density.size, 3))
     d = np.exp(density.log_discriminations(points)).T
     expected = [naive(data, p, lapse, each if judges else None) for p, each in zip(points.T, d, strict=True)]
@@ -159,7 +159,7 @@ def test_tied_last_is_unranked_and_worse():
 
 def test_scores_of_respondents_add_up():
     data = th.Choices.from_rankings(RANKINGS)
-    density, point = ChoiceSetDensity(answers_of(data, 0.0, False), 5), np.linspace(-1.0, 1.0, 5)
+    density, point = ChoiceSetDensity(group_answers(data, 0.0, False), 5), np.linspace(-1.0, 1.0, 5)
     asked, scores = data.questions(True), answer_scores(density, data, point)
     assert asked.sizes.tolist() == scores.sizes.tolist() and len(asked.given.respondents) == 12
     assert scores.p[asked.start[:-1]][asked.sizes == 1].tolist() == [1.0] * int((data.n_tied > 1).sum())
@@ -168,9 +168,9 @@ def test_scores_of_respondents_add_up():
 
 def test_many_ties_with_a_lapse_are_refused():
     data = th.Choices.from_rankings([" = ".join(f"o{k}" for k in range(MOST_WITH_LAPSES + 1)) + " > z"])
-    answers_of(data, 0.0, False)
+    group_answers(data, 0.0, False)
     with refused(DataError, "13 options", "12", th.errors.Setting("lapse", 0)):
-        answers_of(data, 0.05, False)
+        group_answers(data, 0.05, False)
 
 
 # Simulated rankings ---------------------------------------------------------------------------------------------------
@@ -201,12 +201,12 @@ def test_simulated_groups_come_as_often():
 def test_calibration_of_rankings_with_ties():
     """Of 400 data sets the share of draws below the truth is uniform."""
     any_answers = th.Choices.from_rankings([[f"o{k}" for k in range(6)]])
-    plan, found = ChoiceSetDensity(answers_of(any_answers, 0.0, False), 6), []
+    plan, found = ChoiceSetDensity(group_answers(any_answers, 0.0, False), 6), []
     for seed in range(400):
         rng = np.random.default_rng(seed)
         truth, spreads = prior_draws(plan, rng, 1)
         data = tied_rankings(rng, truth[:, 0], (1, 2, 2, 1), 15)
-        points, drawn_spreads = draw(Marginal(ChoiceSetDensity(answers_of(data, 0.0, False), 6)), rng, 500)
+        points, drawn_spreads = draw(Marginal(ChoiceSetDensity(group_answers(data, 0.0, False), 6)), rng, 500)
         own = points[0] - points[1], points[2] - points[5], drawn_spreads.worths
         true = truth[0, 0] - truth[1, 0], truth[2, 0] - truth[5, 0], spreads.worths
         found.append([(each < real).mean() for each, real in zip(own, true, strict=True)])

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 import thali as th
 from thali._worths.density import ComparisonRows, Density
-from thali._worths.sets import ChoiceSetDensity, answers_of
+from thali._worths.sets import ChoiceSetDensity, group_answers
 from thali.errors import ArgumentError, DataError
 
 pytestmark = [pytest.mark.fit, pytest.mark.filterwarnings("ignore::thali.errors.ThaliWarning")]
@@ -33,7 +33,7 @@ KNOWN = [
 def exact(data, spread):
     """The log evidence with coefficients, and draws of the log odds of the first option over others, with weights."""
     if isinstance(data, th.Choices):
-        density = ChoiceSetDensity(answers_of(data, 0.0, False), 3)
+        density = ChoiceSetDensity(group_answers(data, 0.0, False), 3)
     else:
         cells, zero = data.cells, np.zeros(len(data.cells.first), int)
         counts = cells.wins, cells.losses, cells.tied

@@ -76,10 +76,21 @@ class WorthsRequest(NamedTuple):
         return self.method != "maximum-likelihood"
 
     def with_method(self) -> "WorthsRequest":
-        """Return the request with the method that is usual for it unless one is named."""
-        if self.method is not None:
-            return self
-        return self._replace(method="mcmc" if self.has_individuals else "laplace")
+        """Return the request with the method that is usual for it unless one is named.
+
+        Raises
+        ------
+        ArgumentError
+            If individual worths are asked for by another method than chains.
+        """
+        if not self.has_individuals:
+            return self if self.method is not None else self._replace(method="laplace")
+        if self.method not in (None, "mcmc"):
+            got = Setting("method", self.method)
+            raise ArgumentError(
+                Setting("people", self.people), " requires ", Setting("method", "mcmc"), "; got ", got, "."
+            )
+        return self._replace(method="mcmc")
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -105,11 +116,6 @@ class WorthsRequest(NamedTuple):
             )
         if not self.is_plain and not self.has_prior:
             raise without_prior(what)
-        if self.has_individuals and self.method != "mcmc":
-            got = Setting("method", self.method)
-            raise ArgumentError(
-                Setting("people", self.people), " requires ", Setting("method", "mcmc"), "; got ", got, "."
-            )
 
     def columns(self, columns: dict[str, Any], is_data: bool) -> dict[str, Any]:
         """The columns that are named of a table, with those that this means."""
@@ -196,7 +202,7 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
     """Return the density of comparisons, or of choices from sets."""
     from thali._worths.density import ComparisonRows, Density
     from thali._worths.of_data import density_of
-    from thali._worths.sets import ChoiceSetDensity, answers_of
+    from thali._worths.sets import ChoiceSetDensity, group_answers
 
     if asked.judges and not knows_judges(data):
         raise DataError(
@@ -209,7 +215,7 @@ def posed(data: Judgements, asked: WorthsRequest) -> Posed:
         return Posed(data, asked, density, [""], ())
     judges = data.respondents if asked.judges else ()
     if isinstance(data, Choices):
-        density = ChoiceSetDensity(answers_of(data, asked.lapse, with_judges=True), data.n_options, len(judges))
+        density = ChoiceSetDensity(group_answers(data, asked.lapse, with_judges=True), data.n_options, len(judges))
         return Posed(data, asked, density, [""], judges)
     rows, has_ties = finest(data), bool(data.n_ties)
     alike = np.zeros(len(rows.x), np.int64)

@@ -13,7 +13,7 @@ from thali._model.best_worst import LARGEST, RANKING, REVERSED
 from thali.errors import Argument, DataError, Setting
 
 from .density import ComparisonRows, Density
-from .sets import ChoiceSetDensity, answers_of
+from .sets import ChoiceSetDensity, group_answers
 
 _FLAT = 1e-10  # curvature, beside that along single coordinates, of directions about which comparisons say nothing
 
@@ -46,7 +46,7 @@ def as_likelihood(data: Any, rule: str = RANKING) -> Any:
 def density_of(data: Any, lapse: float, has_ties: bool, rule: str = RANKING, has_prior: bool = True) -> Density:
     """Return the density of data that are as `as_likelihood` returns them."""
     if isinstance(data, Choices):
-        rows = answers_of(data, lapse, with_judges=False)
+        rows = group_answers(data, lapse, with_judges=False)
         if data.worst is not None:
             rows = rows._replace(rule=rule)
         return ChoiceSetDensity(rows, data.n_options, has_prior=has_prior)
@@ -64,7 +64,7 @@ def by_respondent(data: Any, density: Density) -> tuple[Density, np.ndarray | No
     if isinstance(data, Choices):
         if (data.respondent < 0).any():
             return density, None
-        found = answers_of(data, density.rows.lapse, with_judges=True)
+        found = group_answers(data, density.rows.lapse, with_judges=True)
         return density.with_rows(found._replace(judge=0 * found.judge, rule=density.rows.rule)), found.judge
     answers, rows = data.cells.answers, density.rows
     made = rows._replace(

@@ -55,7 +55,7 @@ class SetAnswersBySize(NamedTuple):
             begin += len(members)
 
 
-def answers_of(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBySize:
+def group_answers(data: "Choices", lapse: float, with_judges: bool) -> SetAnswersBySize:
     """The different answers of each judge, or of all together."""
     which = data.set_of[data.choice]
     if lapse and (most := data.n_tied[which].max()) > MOST_WITH_LAPSES:

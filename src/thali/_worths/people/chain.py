@@ -35,7 +35,7 @@ class PeopleChain(FixedChain):
             self.state.log_sds[0] = math.log(spread)
         (N, q), n = table.x.shape, table.n_options
         self.record = PeopleRecord(
-            population=np.zeros((draws, q, n)),
+            mean=np.zeros((draws, q, n)),
             loadings=np.zeros((draws, n_directions, n)),
             log_sds=np.zeros((draws, 3)),
             log_tie=np.zeros(draws),

@@ -60,9 +60,9 @@ class PeopleProblem(WorthProblem):
 
         from thali._posterior.store import origin, tree_of
 
-        population, loadings, log_sds, log_tie, log_likelihood, worths = map(np.stack, zip(*records, strict=True))
-        shape, stored, n = population.shape[:2], self.groups(), self.data.n_options
-        centred = population - population.mean(axis=-1, keepdims=True)
+        mean, loadings, log_sds, log_tie, log_likelihood, worths = map(np.stack, zip(*records, strict=True))
+        shape, stored, n = mean.shape[:2], self.groups(), self.data.n_options
+        centred = mean - mean.mean(axis=-1, keepdims=True)
         loadings = loadings - loadings.mean(axis=-1, keepdims=True)
         residual = np.exp(log_sds[..., 1])
         variance = residual**2 + (loadings**2).sum(axis=(2, 3)) / (n - 1)
@@ -89,11 +89,11 @@ class PeopleProblem(WorthProblem):
         if self.has_ties:
             variables["tie"] = each, np.exp(log_tie)
         if self.known.names:
-            coordinates["known"] = list(self.known.names)
+            known = {"known": list(self.known.names), "respondent": coordinates["respondent"]}
+            coordinates |= known
+            constants = stored.constants | self.known.stored("respondent")
+            stored = stored._replace(constants=constants, coordinates=stored.coordinates | known)
         groups = datasets_of(xr.Dataset(variables, coordinates), stored, _DESCRIPTIONS)
-        if self.known.names:
-            fixed = groups["constant_data"].assign_coords(known=coordinates["known"])
-            groups["constant_data"] = fixed.assign(self.known.stored("respondent"))
         return tree_of(groups, {**origin(), **attributes, **self.dependence.attributes})
 
     def _log_coefficient(self) -> float:

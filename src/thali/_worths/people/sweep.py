@@ -74,7 +74,7 @@ class PeopleState(NamedTuple):
 class PeopleRecord(NamedTuple):
     """The draws so far, a row each."""
 
-    population: np.ndarray  # (draws, 1 + q, n) log worths, effects
+    mean: np.ndarray  # (draws, 1 + q, n) worths, effects
     loadings: np.ndarray  # (draws, K, n)
     log_sds: np.ndarray  # (draws, 3) log s, log sigma, log lambda
     log_tie: np.ndarray  # (draws,) 0 without ties
@@ -169,7 +169,7 @@ def add_person_metric(table: Any, state: Any, p: Any, off: Any) -> None:
 def record_draw(rng: np.random.Generator, table: Any, state: Any, record: Any, row: Any) -> None:
     """Record the state; log worths of options that a person has not seen are drawn from the population."""
     q, n, sigma = table.x.shape[1], table.n_options, math.exp(state.log_sds[SIGMA])
-    record.population[row] = state.mean[:q]
+    record.mean[row] = state.mean[:q]
     record.loadings[row] = state.mean[q:]
     record.log_sds[row] = state.log_sds
     record.log_tie[row] = math.log(state.nu[0])
