@@ -25,7 +25,7 @@ class PeopleDraws(NamedTuple):
 
 def stack_records(chains: list[PeopleChain], shape: tuple[int, int] | None = None) -> PeopleDraws:
     """Return the records of chains; if a shape is given, draws of all chains in this shape."""
-    names = "population", "loadings", "log_sds", "log_tie", "log_likelihood", "worths"
+    names = "mean", "loadings", "log_sds", "log_tie", "log_likelihood", "worths"
     of_chains = [np.stack([getattr(chain.record, name) for chain in chains]).astype(float) for name in names]
     if shape is not None:
         of_chains = [values.reshape(*shape, *values.shape[2:]) for values in of_chains]
