@@ -126,9 +126,9 @@ _TELLS = {LatentClasses: "latent classes", Individuals: "respondents"}  # what a
 def refuse_people(named: dict[str, Any], form: DataForm) -> None:
     """Refuse models of latent classes or individuals where pairs are left out; the error names the model."""
     for name, model in named.items():
-        if form != DataForm(PAIRS) or not isinstance(model, EliminationByAspects):
+        if form != DataForm(PAIRS):
             continue
-        tells = _TELLS.get(type(model.people), "")
+        tells = _TELLS.get(type(getattr(model, "people", None)), "")
         if tells:
             raise ArgumentError(
                 f"Model {name!r} distinguishes {tells}, so the models must be compared by predictions for left-out"

@@ -145,10 +145,20 @@ class Questions:
 
     def drawn(self, p: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         """Draw counts for probabilities (answers,), with as many answers to each question."""
+        return draw_answers(rng, self.whole_totals()[:, None], p[None], self.start)[:, 0].astype(float)
+
+    def whole_totals(self) -> np.ndarray:
+        """Return how often each question was answered, as integers, with which answers are simulated.
+
+        Raises
+        ------
+        DataError
+            If answers are weighted.
+        """
         totals = self.totals
         if (totals != np.floor(totals)).any():
             raise DataError("Simulation requires unweighted choices, but these are weighted; give unweighted counts.")
-        return draw_answers(rng, totals.astype(np.int64)[:, None], p[None], self.start)[:, 0].astype(float)
+        return totals.astype(np.int64)
 
 
 def draw_answers(rng: np.random.Generator, times: np.ndarray, p: np.ndarray, start: np.ndarray) -> np.ndarray:

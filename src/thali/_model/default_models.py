@@ -1,6 +1,6 @@
 """The model that data get unless one is named: one rule for Python, the command line and the app."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +17,7 @@ MAX_OPTIONS = 40  # of which pairs are fitted with shared aspects
 MAX_MEMBERS = 3  # of a set out of which choices are fitted with shared aspects
 WORTHS, ASPECTS = "BTL", "elimination-by-aspects"
 OF_WORTHS = INDEPENDENT, ADJUSTED, INDIVIDUALS  # how respondents may differ in worths
-OF_RESPONDENTS = ("people", "group", "method", "spread")  # options of which each excludes individual worths
+OF_RESPONDENTS = ("people", "group", "method")  # options of which each excludes individual worths
 OF_ASPECTS = "aspects", "tree", "leaf-length", "unique", "alpha", "tempering", "similar"  # of shared aspects
 
 
@@ -64,11 +64,11 @@ class Offer(NamedTuple):
         """The model."""
         return spec_named(self.name)
 
-    def has(self, words: Iterable[str], people: Any = None) -> bool:
+    def has(self, words: Iterable[str]) -> bool:
         """Return whether the model has all of these options, by its usual method unless one is named."""
         spec, words = self.spec, {*words}
-        method = spec.method_of({"people": people} if people else dict.fromkeys(words))
-        options = spec.options if "method" in words or not method else spec.options_of(method)
+        is_any = "method" in words or not spec.methods or bool(spec.method_of_individuals)
+        options = spec.options if is_any else spec.options_of(spec.methods[0])
         return {option.word for option in options}.issuperset(words)
 
 
@@ -120,16 +120,17 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
 
     Worths that differ between latent classes or groups are those of unique aspects.
     """
+    excludes = excludes_individuals(words)
     words = {*words}
     if form_of(data) == DataForm(CHOICES, GROUPS):
         data = data.pooled()
     offers = offers_of(data.kind)
     usual = max(offers, key=lambda each: each.is_usual(data))
     settings = {}
-    if usual.name == WORTHS and _has_individual_scores(data) and words.isdisjoint(OF_RESPONDENTS):
+    if usual.name == WORTHS and _has_individual_scores(data) and not excludes:
         settings["people"] = people = INDIVIDUALS
     # the first of those that fit equally well
-    offer = max(offers, key=lambda each: (each.has(words, people), each.is_possible(data), each.is_usual(data)))
+    offer = max(offers, key=lambda each: (each.has(words), each.is_possible(data), each.is_usual(data)))
     if usual.name == WORTHS:
         of_aspects = next(each for each in offers if each.name == ASPECTS)
         if people not in (None, *OF_WORTHS):
@@ -138,6 +139,14 @@ def default_model(data: Any, words: Iterable[str] = (), people: Any = None) -> D
             settings["aspects"] = "unique"
     others = [each.name for each in offers if each.is_possible(data) and each is not offer]
     return DefaultModel(offer, settings, others)
+
+
+def excludes_individuals(typed: Iterable[str]) -> bool:
+    """Return whether respondents have no individual worths by default because of an option that was typed."""
+    words = {*typed}
+    if isinstance(typed, Mapping) and typed.get("method") == "mcmc":  # which is that of individual worths
+        words.remove("method")
+    return not words.isdisjoint(OF_RESPONDENTS)
 
 
 def _has_individual_scores(data: Any) -> bool:

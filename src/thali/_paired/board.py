@@ -255,9 +255,8 @@ class Leaderboard(Printed):
         """
         if self.of_more_votes is None:
             raise DataError(
-                "more_votes applies only to the leaderboard of all comparisons; call it on that leaderboard, not on"
-                " one of"
-                " a subset."
+                "more_votes applies only to the leaderboard of all comparisons, of respondents with the same worths;"
+                " call it on that leaderboard, not on one of a subset."
             )
         return self.of_more_votes.copy()
 
@@ -292,8 +291,8 @@ class Leaderboard(Printed):
         """
         if self.of_reliability is None:
             raise DataError(
-                "Reliability requires the leaderboard of all comparisons, three or more options and a prior; set"
-                " leaderboard(method='laplace')."
+                "Reliability requires the leaderboard of all comparisons, three or more options and a prior, and"
+                " respondents with the same worths; set leaderboard(method='laplace')."
             )
         return self.of_reliability.copy()
 

@@ -1,6 +1,6 @@
 """The worths of a leaderboard: draws of their posterior, or estimates without a prior."""
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,6 @@ from .scale import WorthScale
 from .worths import JudgedWorths, Posed, WorthsRequest, agreement_of, check_anchor, judged_worths, posed
 
 if TYPE_CHECKING:
-    import pandas
-
     from thali._worths.density import Spreads
     from thali._worths.laplace import Marginal
     from thali._worths.respondents import Respondents
@@ -43,7 +41,7 @@ class WorthEstimates(NamedTuple):
     pose: Posed | None = None  # the density of the votes as they are; None of parts that are pooled
     points: np.ndarray | None = None  # (size, draws); None of parts that are pooled
     without: "WorthEstimates | None" = None  # the same without control for covariates; None: there are none
-    of_check: "pandas.DataFrame | None" = None  # of individual worths, which have no density of points
+    individuals: Any = None  # the fitted model of individual worths, which have no density of points
 
     @property
     def middle(self) -> np.ndarray:
@@ -88,7 +86,7 @@ def worths_of_individuals(data: Judgements, asked: WorthsRequest, progressbar: b
     draws, people, convergence = model._draws, model._view.dependence, model.convergence()
     nu = np.zeros(0) if draws.nu is None else draws.nu
     found = WorthEstimates(draws.log_worths, draws.log_worths.mean(axis=0), nu, draws.beta, None, people)
-    return found._replace(of_chains=convergence, of_check=model.check(asked.random_seed, asked.ci))
+    return found._replace(of_chains=convergence, individuals=model)
 
 
 def _from_lattice(pose: Posed, scale: WorthScale, marginal: "Marginal", respondents: "Respondents") -> WorthEstimates:

@@ -308,11 +308,10 @@ def leaderboard_of(
     drawn = _drawn_by(data, wanted, scale, progressbar)
     effect = 1.0 if drawn.people is None or drawn.people.model != ADJUSTED else max(1.0, drawn.people.effect)
     board, boards = board_of(data, drawn, scale, wanted.ci), {}
-    if drawn.of_check is not None:
-        board = replace(board, of_check=drawn.of_check, check_facts=dict(drawn.of_check.attrs))
-    else:
+    board = replace(board, **_checked(drawn, wanted))
+    if drawn.individuals is None:
         board = replace(board, of_more_votes=_forecast(board, drawn, wanted, effect))
-        board = replace(board, **_checked(drawn), of_reliability=reliability_of_board(drawn))
+        board = replace(board, of_reliability=reliability_of_board(drawn))
     ready: dict[str, Judgements] = {}
     for name, part in parts.items():
         with _named(name):
@@ -351,10 +350,13 @@ def _forecast(board: Leaderboard, drawn: WorthEstimates, asked: WorthsRequest, e
     return more_votes(draws[:, first], so_far, board.tie, asked.lapse, effect)
 
 
-def _checked(drawn: WorthEstimates) -> dict[str, Any]:
+def _checked(drawn: WorthEstimates, asked: WorthsRequest) -> dict[str, Any]:
     """Return the fields of a board that say whether the model describes the votes."""
     try:
-        table = check_votes(drawn)
+        if drawn.individuals is None:
+            table = check_votes(drawn)
+        else:
+            table = drawn.individuals.check(asked.random_seed, asked.ci)
     except DataError as error:
         return {"check_facts": {"missing": str(error)}}
     return {"of_check": table, "check_facts": dict(table.attrs)}

@@ -21,10 +21,11 @@ from thali._model.option_scores import ScoreScale, place_of
 from thali._model.prior_sample import PriorSample
 from thali._model.run_by_chains import RunByChains
 from thali._people.populations import ADJUSTED, Groups, Individuals, LatentClasses, check_people
+from thali._people.segments import numbers_of_segments
 from thali._posterior.evidence import LogEvidence
 from thali._posterior.interval import INTERVAL
 from thali._posterior.view import Posterior
-from thali.errors import ArgumentError, DataError, InPython, Setting
+from thali.errors import Argument, ArgumentError, DataError, InPython, Setting
 
 from .engines import LaplaceEngine, MaximumEngine, TrajectoryEngine
 from .of_data import single_choices
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     import pandas
 
     from thali._data.pairs.parts import LeftPair
+    from thali._model.settings import AnswerSettings
     from thali._posterior.convergence import Advice
 
     from .engines import EstimatedWorths
@@ -303,7 +305,9 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
         if isinstance(self.people, LatentClasses | Groups):
             raise ArgumentError(
                 Setting("people", self.people),
-                " is not available for BradleyTerryLuce;",
+                " is not available for BradleyTerryLuce; set ",
+                Setting("people", Individuals()),
+                ", which has segments of respondents, or, of pairs and sets of up to three options,",
                 InPython(" fit EliminationByAspects('unique', people=...).", " add --model EBA --aspects unique."),
             )
         check_people(self.people, (Individuals,))
@@ -336,6 +340,17 @@ class BradleyTerryLuce(RespondentAnswers, FixedMethod, RunByChains):
 
             return PeopleProblem(data, lapse, ties, rule, spread, self.people)
         return WorthProblem(data, lapse, ties, rule, spread, self.people, usual, has_prior)
+
+    def _settings_for(self, data: Any, settings: "AnswerSettings") -> "AnswerSettings":
+        """The settings, if there are such an option and so many respondents with individual worths."""
+        if settings.none is not None:
+            place_of(settings.none, data.labels)
+        if settings.segments is not None:
+            if not self._has_individuals:
+                needed = Setting("people", Individuals())
+                raise ArgumentError(Argument("segments"), " requires individual worths; set ", needed, ".")
+            numbers_of_segments(settings.segments, len(data.respondents), "segments")
+        return settings
 
     def _options_of_fit(self) -> list[str]:
         return list(self._data_of_fit().labels)

@@ -193,3 +193,33 @@ def test_a_respondent_who_answered_once_is_counted():
     fitted = th.BradleyTerryLuce(people=th.people.Individuals()).fit(th.read(frame), **RUN)
     (note,) = fitted.findings()["individuals"].notes
     said(note, "1 respondent", "once")
+
+
+def test_the_rule_of_best_and_worst_says_nothing_of_choices():
+    """Only data with a worst have one."""
+    data = two_options()
+    fits = [
+        th.BradleyTerryLuce(people=th.people.Individuals(), best_worst=rule).fit(data, **RUN)
+        for rule in (None, "reversed")
+    ]
+    assert fits[0].individuals().equals(fits[1].individuals())
+
+
+def test_settings_of_findings_are_checked_before_the_fit():
+    fitted = th.BradleyTerryLuce(people=th.people.Individuals()).fit(two_options(), **RUN)
+    with refused(ArgumentError, "'z'"):
+        fitted.findings(none="z")
+    with refused(DataError, "40 segments", "3 respondents"):
+        fitted.findings(segments=40)
+    with refused(ArgumentError, "segments", "Individuals()"):
+        th.BradleyTerryLuce(method="mcmc").fit(two_options(), **RUN).findings(segments=2)
+
+
+def test_a_board_of_half_ties_has_no_check():
+    votes = pd.DataFrame([("a", "b", "a" if k % 3 else "tie", f"p{k % 5}") for k in range(31)])
+    data = th.PairedComparisons.from_trials(votes.set_axis(["a", "b", "winner", "who"], axis=1), respondent="who")
+    board = th.leaderboard(data, ties="half", people=th.people.Individuals(), progressbar=False)
+    assert board.of_check is None and "5.5" in board.check_facts["missing"]
+    with refused(ArgumentError, "'alike'", "leave_out='respondent'"):
+        alike = {"alike": th.BradleyTerryLuce(people=th.people.Individuals()), "one": th.BradleyTerryLuce()}
+        th.compare(alike, data, progressbar=False)

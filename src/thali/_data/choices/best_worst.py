@@ -279,10 +279,10 @@ def widened(frame: "pd.DataFrame", columns: LongBestWorst) -> tuple["pd.DataFram
     further = {role: name for role in ROLES if (name := getattr(columns, role)) is not None}
     rows, numbers = [], []
     _, first, which = np.unique(key, return_index=True, return_inverse=True)
-    used = {*columns, "best", "worst", *further}
-    others = [name for name in frame.columns if name not in used and _is_constant(frame[name], first, which)]
     most = int(np.bincount(which).max())
     options = tuple(f"option {k + 1}" for k in range(most))
+    used = {*columns, "best", "worst", *further, *options}
+    others = [name for name in frame.columns if name not in used and _is_constant(frame[name], first, which)]
     for number in np.argsort(first):
         places = np.flatnonzero(which == number)
         row = dict(zip(options, labels[places], strict=False))

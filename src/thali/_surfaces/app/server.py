@@ -23,7 +23,7 @@ from starlette.responses import (
 from starlette.routing import Route
 
 from thali._data.kinds import PAIRS
-from thali._model.default_models import OF_RESPONDENTS
+from thali._model.default_models import excludes_individuals
 from thali._model.spec import Option
 from thali.errors import ArgumentError, ThaliError
 
@@ -222,7 +222,7 @@ class Server:
         read = study.read("reading")  # once more if groups were chosen
         if model == read["models"][0]:
             usual = dict(read["settings"])
-            if not typed.keys().isdisjoint(OF_RESPONDENTS):
+            if excludes_individuals(typed):
                 usual.pop("people", None)
             typed = usual | typed
         method = spec.method_of(typed)

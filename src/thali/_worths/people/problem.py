@@ -40,6 +40,8 @@ class PeopleProblem(WorthProblem):
     def __init__(
         self, data: Any, lapse: float, has_ties: bool, rule: str, spread: float | None, people: Individuals
     ) -> None:
+        if data.worst is None:
+            rule = RANKING
         refuse_data(data, rule, people)
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)

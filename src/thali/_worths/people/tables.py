@@ -25,7 +25,7 @@ def scores_table(drawn: RespondentDraws, labels: list[str], scale: ScoreScale, c
     """Return the score of each respondent and option with its interval."""
 
     def scores(some: slice) -> np.ndarray:
-        return scale.scores(np.exp(drawn.worths[:, some]))
+        return scale.scores(np.exp(drawn.worths[:, some].astype(float)))
 
     table = individuals_table(scores, drawn.n_draws, drawn.respondents, labels, "option", ci)
     table.attrs["measure"] = "preference score"
@@ -87,7 +87,7 @@ def scores_by(
         members = np.flatnonzero(codes == code)
         mean, above, scores = np.zeros(n), np.zeros(n), np.zeros((drawn.n_draws, n))
         for some in slices(len(members), drawn.n_draws * n):
-            worth = np.exp(drawn.worths[:, members[some]])
+            worth = np.exp(drawn.worths[:, members[some]].astype(float))
             own = scale.scores(worth)
             mean += own.mean(axis=0).sum(axis=0)
             above += scale.above(worth).mean(axis=0).sum(axis=0)

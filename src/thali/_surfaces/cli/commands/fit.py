@@ -62,7 +62,9 @@ def run_fit(
     check_report(page, cover)
     found = find_data(data_name)
     if asked is None:
-        asked = asked_of(terminal, model_for(kind_of_data(found, wanted=wanted), typed), "", typed, data_name)
+        of_kind = model_for(kind_of_data(found, wanted=wanted), typed)
+        possible = {"people": "individuals"} | typed if of_kind.method_of_individuals else typed  # by some method
+        asked = asked_of(terminal, of_kind, "", possible, data_name)
     data, recognised = load(found, asked.spec, asked.of_data, model_name is not None)
     chosen = ""
     if spec is None:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from thali._inference.files import atomic_write, check_place
 from thali._model.registry import spec_of
 from thali._model.settings import USUAL, AnswerSettings
+from thali._people.populations import Individuals
 from thali.errors import ArgumentError, DataError
 
 from ..boundary import Terminal, notify
@@ -68,7 +69,10 @@ def held_in(terminal: Terminal, results: Path) -> Held:
     name, arguments, folder = found
     settings = USUAL
     if name == "fit" and (spec := spec_of(what)) is not None:
-        asked = asked_of(terminal, spec, "", arguments["typed"], None)
+        typed = arguments["typed"]
+        if spec.method_of_individuals and isinstance(what.people, Individuals) and "by" not in typed:
+            typed = {"people": "individuals"} | typed  # which may be that of the default
+        asked = asked_of(terminal, spec, "", typed, None)
         table = None
         if "holdouts" in asked.values and (table := _table(arguments["data_name"], folder)) is None:
             asked = asked.without_holdouts
