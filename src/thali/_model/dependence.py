@@ -54,9 +54,8 @@ def choose_dependence(asked: Any, usual: str, data: Any, clusters: list[Clusters
     return Dependence(model, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"), grouped=grouped)
 
 
-def dependence_of_everybody(data: GroupedData) -> Dependence:
-    """That of people of whom each has weights of their own, and is a group."""
-    counts = np.array([part.n_answers for part in data.data], float)
+def dependence_of_individuals(counts: np.ndarray) -> Dependence:
+    """Describe respondents with individual parameters, who gave so many answers each (respondents,)."""
     return Dependence(INDIVIDUALS, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
 
 
@@ -74,7 +73,7 @@ def dependence_of_chains(
     if isinstance(asked, LatentClasses):  # which are a model of people
         return None
     if isinstance(asked, Individuals):
-        return dependence_of_everybody(data)
+        return dependence_of_individuals(np.array([part.n_answers for part in data.data], float))
     parts = data.data if isinstance(data, GroupedData) else [data]
     known = [(part, clusters) for part in parts if (clusters := clusters_of(part, has_ties)) is not None]
     made = choose_dependence(asked, INDEPENDENT, data, [clusters for _, clusters in known])

@@ -39,8 +39,8 @@ _DRAWS, _SEED = 1_000, 0  # of the sampling distribution of estimates, each with
 _APPROXIMATE = " Draws come from a corrected Laplace approximation; to sample the posterior itself, set "
 
 
-class OnePopulation(Engine):
-    """A method of worths that are those of all respondents: what follows from their draws."""
+class WorthsEngine(Engine):
+    """A method of worths; what follows from draws is that of one population unless a subclass says otherwise."""
 
     usual_tune = 1000  # draws of each chain that are discarded
 
@@ -93,7 +93,7 @@ class OnePopulation(Engine):
         return replicates(problem, model._draws, model._view.shape, rng)
 
 
-class LaplaceEngine(OnePopulation, ChainsOfRespondents):
+class LaplaceEngine(WorthsEngine, ChainsOfRespondents):
     """Independent draws from the lattice of Laplace's approximations."""
 
     has_evidence = True
@@ -139,15 +139,34 @@ def read_draws(view: Any) -> WorthDraws:
 
 
 def _sampling_of(problem: WorthProblem, source: Any, run: Run, chains: Any, dependence: Any) -> Sampling[Any]:
-    """Return the run of chains."""
+    """Return the run of chains of one population."""
 
     def tree(found: Any) -> Any:
         made = dependence()
-        attributes = {"thin": run.thin or 1, "tuning_steps": run.tune}
+        attributes = describe_run(run)
         return tree_of_chains(problem, found, attributes | ({} if made is None else made.attributes))
 
+    return sampling_of_chains(source, run, chains, tree)
+
+
+def describe_run(run: Run) -> dict[str, Any]:
+    """Return what a posterior notes of the run."""
+    return {"thin": run.thin or 1, "tuning_steps": run.tune}
+
+
+def sampling_of_chains(source: Any, run: Run, chains: Any, tree: Any, first_draws: int | None = None) -> Sampling[Any]:
+    """Return the run of chains whose draws make a tree."""
     settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
-    return Sampling(source, run, chains, tree, lambda tree, chains, seed: {}, is_compiled=True, settings=settings)
+    return Sampling(
+        source,
+        run,
+        chains,
+        tree,
+        lambda tree, chains, seed: {},
+        is_compiled=True,
+        settings=settings,
+        first_draws=first_draws,
+    )
 
 
 class TrajectoryEngine(LaplaceEngine):
@@ -189,7 +208,7 @@ class EstimatedWorths(NamedTuple):
         return WorthProblem(self.data, self.lapse, self.has_ties, self.rule, has_prior=False)
 
 
-class MaximumEngine(OnePopulation):
+class MaximumEngine(WorthsEngine):
     """The worths with the highest likelihood, without a prior."""
 
     findings = "thali._worths.findings"

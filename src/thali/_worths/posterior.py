@@ -270,7 +270,12 @@ class TrajectoryChain(FixedChain):
 
 def tree_of_chains(problem: WorthProblem, chains: Sequence[Any], attributes: dict[str, Any]) -> "xarray.DataTree":
     """Return the draws in the records of chains as a tree."""
-    numbers, count = recorded_of(chains)
-    drawn = [chains[number].drawn(chains[number].first, chains[number].first + count) for number in numbers]
+    drawn = draws_of_chains(chains)
     points, logs = (np.stack([each[name] for each in drawn]) for name in PointRecord._fields)
     return problem.tree(points, logs, attributes)
+
+
+def draws_of_chains(chains: Sequence[Any]) -> list[Any]:
+    """Return the draws in the records of chains, as many of each."""
+    numbers, count = recorded_of(chains)
+    return [chains[number].drawn(chains[number].first, chains[number].first + count) for number in numbers]

@@ -69,7 +69,7 @@ def tabulate_answers(
     first_option = np.searchsorted(seen, n * np.arange(N + 1))
     ones = np.ones((N, 1))
     return AnswerTable(
-        rule == REVERSED,
+        rule == REVERSED and data.worst is not None,
         has_ties,
         float(lapse),
         n,

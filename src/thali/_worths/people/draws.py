@@ -49,7 +49,7 @@ class RespondentDraws(NamedTuple):
             return np.repeat(self.mean, count, axis=1)
         rows = self.known.matrix
         if x is not None:
-            return np.repeat(np.append(1.0, x) @ self.mean, count, axis=0).reshape(self.n_draws, count, -1)
+            return np.repeat((np.append(1.0, x) @ self.mean)[:, None], count, axis=1)
         turns = np.resize(rng.permutation(len(rows)), (self.n_draws, count))
         return rows[turns] @ self.mean
 

@@ -5,14 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from thali._inference.chains import Run, recorded_of
+from thali._inference.chains import Run
 from thali._inference.seeds import streams
 from thali._model.prior_sample import PriorSample
 from thali._model.sampling import Sampling
 from thali._people.columns import no_covariates
 from thali._posterior.convergence import Advice
 
-from ..engines import LaplaceEngine, read_draws
+from ..engines import LaplaceEngine, describe_run, read_draws, sampling_of_chains
+from ..posterior import draws_of_chains
 from ..predictions import MAX_OPTIONS, Quantities, WorthDraws
 from .chain import PeopleChain
 from .check import check_respondents, predict_respondents
@@ -49,22 +50,10 @@ class IndividualsEngine(LaplaceEngine):
             return [PeopleChain(*settings, rng) for rng in streams(seed, run.chains)]
 
         def tree(chains: Sequence[PeopleChain]) -> Any:
-            numbers, count = recorded_of(chains)
-            drawn = [chains[number].drawn(chains[number].first, chains[number].first + count) for number in numbers]
-            records = [PeopleRecord(**each) for each in drawn]
-            return problem.tree_of_records(records, {"thin": run.thin or 1, "tuning_steps": run.tune})
+            records = [PeopleRecord(**each) for each in draws_of_chains(chains)]
+            return problem.tree_of_records(records, describe_run(run))
 
-        settings = {name: getattr(run, name) for name in ("draws", "tune", "chains", "thin")}
-        return Sampling(
-            source,
-            run,
-            chains,
-            tree,
-            lambda tree, chains, seed: {},
-            is_compiled=True,
-            settings=settings,
-            first_draws=FIRST_DRAWS,
-        )
+        return sampling_of_chains(source, run, chains, tree, FIRST_DRAWS)
 
     def respondents_of(self, model: Any) -> RespondentDraws:
         """Return the draws of every respondent."""
@@ -85,9 +74,10 @@ class IndividualsEngine(LaplaceEngine):
         found = {"spread_of_respondents": view.draws["spread_of_respondents"].values}
         drawn = self.respondents_of(model)
         if drawn.known is not None and len(labels) <= MAX_OPTIONS:
+            effects = drawn.effects
             for r, name in enumerate(drawn.known.names):
                 for i, label in enumerate(labels):
-                    found[f"respondent_effect[{name}, {label}]"] = drawn.effects[:, r, i].reshape(view.shape)
+                    found[f"respondent_effect[{name}, {label}]"] = effects[:, r, i].reshape(view.shape)
         return found | model._draws.quantities(None)
 
     def scores(self, model: Any, scale: "ScoreScale", by: Any, random_seed: Any, ci: float) -> "pandas.DataFrame":

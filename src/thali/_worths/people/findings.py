@@ -83,7 +83,7 @@ def individuals(model: "BradleyTerryLuce", settings: AnswerSettings) -> Finding:
     table = model.individuals(ci=settings.ci)
     average = model.scores(random_seed=settings.random_seed, ci=settings.ci).rename(columns={"score": "mean"})
     found = individuals_finding(table, average, ENGLISH["individuals.title"], ENGLISH["individuals.caption"])
-    given = model._data_of_fit().questions(model._means.nu is not None).given
+    given = model._data_of_fit().questions(model._draws.nu is not None).given
     once = int((np.bincount(given.respondent, given.times) == 1.0).sum())
     if once:
         found = replace(found, notes=(phrase(ENGLISH, "individuals.once", number=plural(once, "respondent")),))

@@ -7,9 +7,10 @@ import numpy as np
 from thali._data.choices import Choices
 from thali._labels import shorten
 from thali._model.best_worst import LARGEST_RANKED, RANKING, REVERSED
+from thali._model.dependence import dependence_of_individuals
 from thali._people.columns import covariates_of
 from thali._people.populations import ADJUSTED, Individuals, unknown_respondents
-from thali._posterior.dependence import INDIVIDUALS, Dependence, of_one_person
+from thali._posterior.dependence import Dependence, of_one_person
 from thali.errors import ArgumentError, DataError, Setting
 
 from ..posterior import WorthProblem, datasets_of
@@ -40,8 +41,6 @@ class PeopleProblem(WorthProblem):
     def __init__(
         self, data: Any, lapse: float, has_ties: bool, rule: str, spread: float | None, people: Individuals
     ) -> None:
-        if data.worst is None:
-            rule = RANKING
         refuse_data(data, rule, people)
         super().__init__(data, lapse, has_ties, rule, spread)
         n_respondents = len(data.respondents)
@@ -53,8 +52,7 @@ class PeopleProblem(WorthProblem):
     def dependence(self) -> Dependence:
         """Describe what the model makes of several answers of a respondent."""
         given = self.single.questions(self.has_ties).given
-        counts = np.bincount(given.respondent, given.times, len(given.respondents))
-        return Dependence(INDIVIDUALS, "", len(counts), float(counts.sum()), float(counts.max()), float("nan"))
+        return dependence_of_individuals(np.bincount(given.respondent, given.times, len(given.respondents)))
 
     def tree_of_records(self, records: "list[PeopleRecord]", attributes: dict[str, Any]) -> "xarray.DataTree":
         """Return the draws of several chains as a tree."""
@@ -86,11 +84,10 @@ class PeopleProblem(WorthProblem):
         if self.n_directions:
             variables["loading"] = (*each, "direction", "option"), loadings
             coordinates["direction"] = np.arange(1, self.n_directions + 1)
-        if self.known.names:
-            variables["respondent_effect"] = (*each, "known", "option"), centred[:, :, 1:]
         if self.has_ties:
             variables["tie"] = each, np.exp(log_tie)
         if self.known.names:
+            variables["respondent_effect"] = (*each, "known", "option"), centred[:, :, 1:]
             known = {"known": list(self.known.names), "respondent": coordinates["respondent"]}
             coordinates |= known
             constants = stored.constants | self.known.stored("respondent")
