@@ -58,7 +58,7 @@ def log_mean_by_annealing(
     choose: Callable[[np.ndarray, Any, Any], Any],
     rng: np.random.Generator,
 ) -> float:
-    """The ln of the mean probability of answers over new people from their prior, one of each draw (Neal 2001).
+    """Return the ln of the mean probability of answers over new people, one of each draw (Neal 2001).
 
     A plain mean needs more people than there can be where somebody answered often, because nearly all have answers of
     little probability. So they come to the answers in steps of temperature, between which they move, and their
@@ -85,7 +85,7 @@ def log_mean_by_annealing(
 
 
 def _largest_rise(at: np.ndarray, most: float) -> float:
-    """By how much the temperature may rise so that the effective number of people hardly falls."""
+    """Return by how much the temperature may rise so that the effective number of people hardly falls."""
     if not np.isfinite(at).any():
         return most
     possible = at[np.isfinite(at)] - at.max()

@@ -24,7 +24,7 @@ NAMED, SURE = 3, 0.95  # effects and options that a sentence names; probability 
 
 
 def individuals_finding(table: "pandas.DataFrame", population: "pandas.DataFrame", title: str, caption: str) -> Finding:
-    """What each respondent prefers, a row a respondent and option, beside the population."""
+    """Return what each respondent prefers, a row a respondent and option, beside the population."""
     preferred: Any = table["mean"].unstack("option").idxmax(axis=1)
     first = preferred.value_counts(sort=True)
     shares = [f"{option} ({percent(count / first.sum())})" for option, count in first.head(NAMED).items()]
@@ -34,7 +34,7 @@ def individuals_finding(table: "pandas.DataFrame", population: "pandas.DataFrame
 
 
 def effects_finding(table: Any, known: RespondentCovariates, what: str, note: str) -> Finding:
-    """How parameters of respondents, which are called `what`, depend on columns: the clearest effects, and all."""
+    """Return how parameters of respondents, called `what`, depend on columns: the clearest effects, and all."""
     sure = table[(table["above_0"] - 0.5).abs() >= SURE - 0.5]
     largest = sure["mean"].abs().sort_values(ascending=False, kind="stable").index[:NAMED]
     named = [_effect(known, name, of, number(float(table["ratio"][name, of]))) for name, of in largest]
@@ -46,7 +46,7 @@ def effects_finding(table: Any, known: RespondentCovariates, what: str, note: st
 
 
 def _effect(known: RespondentCovariates, name: str, of: str, ratio: str) -> Text:
-    """The effect of one covariate on one parameter."""
+    """Describe the effect of one covariate on one parameter."""
     label = known.label(name)
     if label is None:
         return phrase(SENTENCES, "effects.number", of=of, column=name, ratio=ratio)

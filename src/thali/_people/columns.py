@@ -118,11 +118,11 @@ class RespondentCovariates(NamedTuple):
 
     @property
     def sources(self) -> list[str]:
-        """The columns of people, each once."""
+        """Return the columns of people, each once."""
         return list(dict.fromkeys(self.columns))
 
     def stored(self, dimension: str) -> dict[str, Any]:
-        """The covariates as variables of a dataset with the coordinate `known`; people are along a dimension."""
+        """Return the covariates as variables of a dataset with the coordinate `known`; people are along a dimension."""
         return {
             "known_of_people": ((dimension, "known"), self.matrix[:, 1:]),
             "known_mean": ("known", self.mean),
@@ -132,7 +132,7 @@ class RespondentCovariates(NamedTuple):
         }
 
     def of_person(self, given: Any) -> np.ndarray:
-        """Those of a new person (q - 1,) from numbers and labels by the names of columns.
+        """Return the covariates of a new person (q - 1,) from numbers and labels by the names of columns.
 
         Raises
         ------
@@ -156,7 +156,7 @@ class RespondentCovariates(NamedTuple):
         return self.of(person)[0, 1:]
 
     def of_others(self, table: "pandas.DataFrame | None") -> "pandas.DataFrame":
-        """Those of other people, a row each; NaN where nothing is known."""
+        """Return the covariates of other people, a row each; NaN where nothing is known."""
         import pandas as pd
 
         missing = [name for name in self.sources if table is None or name not in table.columns]
@@ -212,7 +212,7 @@ def stored_covariates(fixed: "xarray.Dataset") -> RespondentCovariates | None:
 
 
 def no_covariates() -> ArgumentError:
-    """The error for a description of a new person where the model depends on nothing that is known of people."""
+    """Return the error for a description of a new person where the model has no respondent columns."""
     name = Argument("respondent")
     return ArgumentError(name, " requires a model that depends on respondent columns; remove ", name, ".")
 

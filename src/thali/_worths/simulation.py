@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .posterior import WorthProblem
 
 
-def observed_in(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
+def _observed_in(problem: "WorthProblem", data: Any) -> dict[str, np.ndarray]:
     """Return what is observed in data of the problem's design, under the names in `observed_data`."""
     if isinstance(data, Choices):
         return {"chosen": data.questions().counts}
@@ -45,22 +45,34 @@ def sample_prior(problem: "WorthProblem", rngs: Sequence[np.random.Generator]) -
     posterior = Posterior(problem.tree(points[None], logs[None], {}))
     draws = problem.draws_of(points.T, 1)
     new = [_simulate(problem, draws.take(slice(k, k + 1)), rng) for k, rng in enumerate(rngs)]
-    dims, values = stacked([likelihood for _, likelihood in new])
+    simulated = observe_each(problem, [data for data, _ in new])
+    return prior_sample_of(posterior, [likelihood for _, likelihood in new], simulated, [(data,) for data, _ in new])
+
+
+def observe_each(problem: "WorthProblem", data: Sequence[Any]) -> dict[str, np.ndarray]:
+    """Return what is observed in several data sets, arrays (data sets, ...) under their names in `observed_data`."""
+    each = [_observed_in(problem, one) for one in data]
+    return {name: np.array([one[name] for one in each]) for name in each[0]}
+
+
+def prior_sample_of(
+    posterior: Posterior, log_likelihoods: Any, simulated: dict[str, np.ndarray], data: Sequence[Any]
+) -> PriorSample:
+    """Return draws from the prior, which `posterior` holds, with the data simulated at each, arrays (draws, ...)."""
+    dims, values = stacked(log_likelihoods)
     described = {"description": "of the data simulated at the same draw, natural logarithm"}
     prior = posterior.draws.assign(log_likelihood=(dims, values, described))
-    each = [observed_in(problem, data) for data, _ in new]
-    simulated = {name: np.array([one[name] for one in each])[None] for name in each[0]}
-    predictive = predictive_group(posterior.observed, prior, simulated)
+    predictive = predictive_group(posterior.observed, prior, {name: each[None] for name, each in simulated.items()})
     fixed = {"observed_data": posterior.observed, "constant_data": posterior.fixed}
-    return PriorSample(prior, predictive, [(data,) for data, _ in new], fixed)
+    return PriorSample(prior, predictive, data, fixed)
 
 
 def replicates(
     problem: "WorthProblem", draws: WorthDraws, shape: tuple[int, int], rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """Return new data at every draw of a fit, arrays (chain, draw, ...) under their names in `observed_data`."""
-    each = [observed_in(problem, _simulate(problem, draws.take(slice(k, k + 1)), rng)[0]) for k in range(draws.n_draws)]
-    return {name: np.array([one[name] for one in each]).reshape(*shape, -1) for name in each[0]}
+    each = [_simulate(problem, draws.take(slice(k, k + 1)), rng)[0] for k in range(draws.n_draws)]
+    return {name: values.reshape(*shape, -1) for name, values in observe_each(problem, each).items()}
 
 
 def observed(problem: "WorthProblem", posterior: Posterior) -> dict[str, np.ndarray]:

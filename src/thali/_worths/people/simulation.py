@@ -7,12 +7,12 @@ import numpy as np
 
 from thali._data.questions import draw_answers
 from thali._inference.places import slices
-from thali._model.prior_sample import PriorSample, predictive_group, stacked
+from thali._model.prior_sample import PriorSample
 from thali._posterior.view import Posterior
 
 from ..density import MIDDLE, TIE_SD, WIDTH
 from ..predictions import WorthDraws
-from ..simulation import observed_in
+from ..simulation import observe_each, prior_sample_of
 from .check import part_questions, respondent_probabilities
 from .draws import RespondentDraws, read_respondent_draws
 from .moves import EFFECT_SD
@@ -52,8 +52,7 @@ def simulate_answers(
 
 def observe_counts(problem: PeopleProblem, counts: np.ndarray) -> dict[str, np.ndarray]:
     """Return counts of answers (draws, answers) as the variables of `observed_data`, arrays (draws, ...)."""
-    each = [observed_in(problem, problem.single.with_answers(of_draw)) for of_draw in counts]
-    return {name: np.array([one[name] for one in each]) for name in each[0]}
+    return observe_each(problem, [problem.single.with_answers(of_draw) for of_draw in counts])
 
 
 def draw_record(problem: PeopleProblem, rngs: Sequence[np.random.Generator]) -> PeopleRecord:
@@ -76,10 +75,4 @@ def sample_prior(problem: PeopleProblem, rngs: Sequence[np.random.Generator], dr
     """Return a draw from the prior for each generator, and data of the same design at it; `draws_of` a posterior."""
     posterior = Posterior(problem.tree_of_records([draw_record(problem, rngs)], {}))
     new = simulate_answers(problem, draws_of(posterior), read_respondent_draws(posterior), rngs[0])
-    dims, values = stacked(new.log_likelihood)
-    described = {"description": "of the data simulated at the same draw, natural logarithm"}
-    prior = posterior.draws.assign(log_likelihood=(dims, values, described))
-    simulated = {name: each[None] for name, each in observe_counts(problem, new.counts).items()}
-    predictive = predictive_group(posterior.observed, prior, simulated)
-    fixed = {"observed_data": posterior.observed, "constant_data": posterior.fixed}
-    return PriorSample(prior, predictive, [None] * len(rngs), fixed)
+    return prior_sample_of(posterior, new.log_likelihood, observe_counts(problem, new.counts), [None] * len(rngs))
